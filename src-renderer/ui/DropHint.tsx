@@ -12,7 +12,9 @@ export function DropHint({ title, text }: { title: string; text: string }) {
       <Text fw={600} size="lg">
         {title}
       </Text>
-      <Text c="dimmed">{text}</Text>
+      <Text size="md" c="dimmed">
+        {text}
+      </Text>
     </div>
   );
 }

@@ -22,7 +22,7 @@ export function EmptyState({
         {title}
       </Title>
       {text !== undefined && (
-        <Text c="dimmed" maw={460}>
+        <Text size="md" c="dimmed" maw={460}>
           {text}
         </Text>
       )}

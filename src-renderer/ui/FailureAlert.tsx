@@ -16,14 +16,8 @@ export function FailureAlert({
   const { message, advice, detail } = failureWords(failure, i18n.language);
   return (
     <Alert color="red" variant="light" icon={<IconAlertTriangle />} role="alert">
-      <Text size="sm" fw={500}>
-        {message}
-      </Text>
-      {advice !== '' && (
-        <Text size="sm" mt={4}>
-          {advice}
-        </Text>
-      )}
+      <Text fw={500}>{message}</Text>
+      {advice !== '' && <Text mt={4}>{advice}</Text>}
       {detail !== '' && (
         <Text size="xs" mt={4} lang="en">
           {detail}

@@ -9,7 +9,7 @@ export function NoticeText({ notice }: { notice: Notice }) {
   const { message, detail } = noticeWords(notice, i18n.language);
   return (
     <div>
-      <Text size="sm">{message}</Text>
+      <Text>{message}</Text>
       {detail !== '' && (
         <Text size="xs" c="dimmed" lang="en">
           {detail}

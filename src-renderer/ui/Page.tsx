@@ -24,11 +24,7 @@ export function Page({
           <Title order={1} size="h3">
             {title}
           </Title>
-          {subtitle !== undefined && (
-            <Text size="sm" c="dimmed">
-              {subtitle}
-            </Text>
-          )}
+          {subtitle !== undefined && <Text c="dimmed">{subtitle}</Text>}
         </Stack>
         {actions !== undefined && (
           <Group gap="xs" className={classes.actions}>

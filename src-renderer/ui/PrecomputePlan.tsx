@@ -25,7 +25,7 @@ export function PrecomputePlan({ px = 0 }: { px?: number }) {
       seconds === null ? t('plan.timeUnknown') : t('plan.time', { time: format.duration(seconds * 1000) }),
   };
   return (
-    <Text size="sm" c="dimmed" px={px} role="note">
+    <Text c="dimmed" px={px} role="note">
       {joinSentences([
         t('plan.sentence', words),
         ...(proposal

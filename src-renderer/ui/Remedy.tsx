@@ -20,12 +20,7 @@ function LoadAgain() {
   const { data: models } = useCall('models.list');
   const { mutate, isPending, isSuccess, error } = useAction('models.activate');
   const model = models?.find(({ role, active }) => role === 'chat' && active);
-  if (isSuccess)
-    return (
-      <Text size="sm" role="status">
-        {t('loadAgain.done')}
-      </Text>
-    );
+  if (isSuccess) return <Text role="status">{t('loadAgain.done')}</Text>;
   return (
     <>
       {(model ?? isPending) && (
@@ -40,7 +35,7 @@ function LoadAgain() {
         </Button>
       )}
       {error && (
-        <Text size="sm" role="alert">
+        <Text role="alert">
           <FailureText failure={error} />
         </Text>
       )}

@@ -41,7 +41,7 @@ export function notifyUndo(message: string, undoLabel: string, undo: () => void)
     autoClose: UNDO_MS,
     message: (
       <Group justify="space-between" wrap="nowrap">
-        <Text size="sm">{message}</Text>
+        <Text>{message}</Text>
         <Button
           size="compact-sm"
           variant="light"

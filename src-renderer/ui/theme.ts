@@ -26,8 +26,11 @@ export const theme = createTheme({
   headings: { fontWeight: '600' },
   cursorType: 'pointer',
   components: {
+    ActionIcon: { defaultProps: { variant: 'subtle', color: 'gray' } },
+    Highlight: { defaultProps: { size: 'md' } },
     Modal: { styles: { title: { fontWeight: 600, lineHeight: 1.4 } } },
     Notification: { styles: { description: { color: 'var(--mantine-color-text)' } } },
+    Text: { defaultProps: { size: 'sm' } },
   },
 });
 

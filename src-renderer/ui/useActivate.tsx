@@ -23,7 +23,7 @@ export function useActivate({ id, name, role, obstacle, server }: ModelEntry): {
 
   async function activate(): Promise<void> {
     try {
-      const children = role === 'chat' ? await impact() : <Text size="sm">{t(`impact.${role}`)}</Text>;
+      const children = role === 'chat' ? await impact() : <Text>{t(`impact.${role}`)}</Text>;
       modals.openConfirmModal({
         title: t('impact.title', { name }),
         children,
@@ -95,9 +95,7 @@ function Lines({ lines }: { lines: readonly string[] }) {
   return (
     <Stack gap="xs">
       {lines.map((line) => (
-        <Text key={line} size="sm">
-          {line}
-        </Text>
+        <Text key={line}>{line}</Text>
       ))}
     </Stack>
   );

@@ -22,18 +22,14 @@ export function useChunkSize(): (chunkTokens: number | null) => void {
       title: chunkTokens === null ? t('sizes.automaticTitle') : t('sizes.useTitle', { tokens: size }),
       children: (
         <Stack gap="xs">
-          <Text size="sm">
+          <Text>
             {t('sizes.useText', {
               documents: t('common:unit.documents', { count: sum(({ documents }) => documents) }),
               tokens: t('common:unit.tokens', { count: tokens }),
             })}
           </Text>
-          {speed > 0 && (
-            <Text size="sm">{t('sizes.useTime', { time: format.duration((tokens / speed) * 1000) })}</Text>
-          )}
-          <Text size="sm" c="dimmed">
-            {t('sizes.useOld')}
-          </Text>
+          {speed > 0 && <Text>{t('sizes.useTime', { time: format.duration((tokens / speed) * 1000) })}</Text>}
+          <Text c="dimmed">{t('sizes.useOld')}</Text>
         </Stack>
       ),
       labels: {

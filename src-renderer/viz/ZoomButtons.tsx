@@ -12,19 +12,13 @@ export function ZoomButtons({
 }) {
   return (
     <Group gap={2} wrap="nowrap">
-      <ActionIcon variant="subtle" color="gray" aria-label={words.zoomOut} onClick={() => control.zoom(2)}>
+      <ActionIcon aria-label={words.zoomOut} onClick={() => control.zoom(2)}>
         <IconZoomOut size={16} stroke={1.6} />
       </ActionIcon>
-      <ActionIcon variant="subtle" color="gray" aria-label={words.zoomIn} onClick={() => control.zoom(0.5)}>
+      <ActionIcon aria-label={words.zoomIn} onClick={() => control.zoom(0.5)}>
         <IconZoomIn size={16} stroke={1.6} />
       </ActionIcon>
-      <ActionIcon
-        variant="subtle"
-        color="gray"
-        aria-label={words.zoomAll}
-        disabled={!control.zoomed}
-        onClick={control.reset}
-      >
+      <ActionIcon aria-label={words.zoomAll} disabled={!control.zoomed} onClick={control.reset}>
         <IconZoomReset size={16} stroke={1.6} />
       </ActionIcon>
     </Group>

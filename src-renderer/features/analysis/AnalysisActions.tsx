@@ -1,10 +1,11 @@
-import { ActionIcon, Button, Group, Menu, Text, Tooltip } from '@mantine/core';
+import { Button, Group, Menu, Text } from '@mantine/core';
 import { modals } from '@mantine/modals';
 import { IconDownload, IconPlayerPlay, IconPlayerStop, IconTrash } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { useLocation } from 'wouter';
 import type { Analysis } from '../../../src-shared/contract/analysis.ts';
 import { useAction, useClient } from '../../client/context.tsx';
+import { IconButton } from '../../ui/IconButton.tsx';
 import { useCommands } from '../../ui/commands.ts';
 import { notifyFailure, notifyInfo } from '../../ui/notify.tsx';
 import { saveFile } from '../../viz/save.ts';
@@ -91,7 +92,7 @@ function Delete({ id }: { id: string }) {
   const ask = (): void => {
     modals.openConfirmModal({
       title: t('view.deleteTitle'),
-      children: <Text size="sm">{t('view.deleteText')}</Text>,
+      children: <Text>{t('view.deleteText')}</Text>,
       labels: { confirm: t('view.delete'), cancel: t('common:action.cancel') },
       confirmProps: { color: 'red.9' },
       onConfirm: () =>
@@ -105,10 +106,8 @@ function Delete({ id }: { id: string }) {
     });
   };
   return (
-    <Tooltip label={t('view.delete')}>
-      <ActionIcon variant="default" size={36} aria-label={t('view.delete')} onClick={ask}>
-        <IconTrash size={17} aria-hidden />
-      </ActionIcon>
-    </Tooltip>
+    <IconButton label={t('view.delete')} variant="default" size={36} onClick={ask}>
+      <IconTrash size={17} aria-hidden />
+    </IconButton>
   );
 }

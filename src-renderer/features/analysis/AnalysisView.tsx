@@ -52,7 +52,7 @@ function Subtitle({ analysis }: { analysis: Analysis }) {
   if ('questions' in request) return <>{`${t('list.questions', { count: steps.length })} · ${about}`}</>;
   return (
     <>
-      <Anchor component={Link} href={`/document/${request.documentId}`} size="sm" underline="always">
+      <Anchor component={Link} href={`/document/${request.documentId}`} underline="always">
         {request.path}
       </Anchor>
       {` · ${about}`}
@@ -74,7 +74,7 @@ function Content({ analysis }: { analysis: Analysis }) {
       {busy && <Progress analysis={analysis} />}
       {failure && <FailureAlert failure={failure} />}
       {state === 'stopped' && (
-        <Text size="sm" c="dimmed" role="status">
+        <Text c="dimmed" role="status">
           {t('view.stoppedNote')}
         </Text>
       )}

@@ -20,9 +20,7 @@ export function DocumentSteps({ analysis }: { analysis: Analysis }) {
         {last ? (
           <StepCard analysis={analysis} step={last} result />
         ) : (
-          <Text size="sm" c="dimmed">
-            {t('view.noResult')}
-          </Text>
+          <Text c="dimmed">{t('view.noResult')}</Text>
         )}
       </section>
       {between.length > 0 && <Cards title={t('view.rounds')} steps={between} analysis={analysis} />}

@@ -13,7 +13,7 @@ export function Plan({ request }: { request: DocumentAnalysis }) {
   if (error) return <FailureAlert failure={error} />;
   if (!plan)
     return (
-      <Text size="sm" c="dimmed" role="status">
+      <Text c="dimmed" role="status">
         {t('plan.planning')}
       </Text>
     );
@@ -38,8 +38,8 @@ export function Plan({ request }: { request: DocumentAnalysis }) {
       icon={<IconInfoCircle aria-hidden />}
       role="status"
     >
-      <Text size="sm">{sentence}</Text>
-      <Text size="sm">{blends ? stored : t('plan.full')}</Text>
+      <Text>{sentence}</Text>
+      <Text>{blends ? stored : t('plan.full')}</Text>
     </Alert>
   );
 }

@@ -38,12 +38,8 @@ export function Progress({ analysis }: { analysis: Analysis }) {
   return (
     <div className={classes.progress} role="status">
       <div className={classes.progressText}>
-        <Text size="sm" truncate>
-          {words.join(' · ')}
-        </Text>
-        <Text size="sm" c="dimmed">
-          {t('view.progress', { done: stepsDone, total: all })}
-        </Text>
+        <Text truncate>{words.join(' · ')}</Text>
+        <Text c="dimmed">{t('view.progress', { done: stepsDone, total: all })}</Text>
       </div>
       <Meter share={(stepsDone + share / 2) / all} height={6} label={t('state.running')} />
     </div>

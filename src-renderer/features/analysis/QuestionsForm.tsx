@@ -71,7 +71,7 @@ export function QuestionsForm() {
             </Button>
           )}
         </FileButton>
-        <Text size="sm" c="dimmed" role="status">
+        <Text c="dimmed" role="status">
           {t('form.count', { count: questions.length })}
         </Text>
       </Group>

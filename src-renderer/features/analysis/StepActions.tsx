@@ -1,9 +1,10 @@
-import { ActionIcon, Button, Tooltip } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { IconReload } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import type { Analysis, Step } from '../../../src-shared/contract/analysis.ts';
 import { mayContinue } from '../../../src-shared/contract/chat.ts';
 import { useAction } from '../../client/context.tsx';
+import { IconButton } from '../../ui/IconButton.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
 
 /** Repeats one step while nothing is running. */
@@ -14,23 +15,21 @@ export function RepeatStep({ analysis, step, name }: { analysis: Analysis; step:
   if (state === 'running' || state === 'waiting' || step.state === 'waiting') return null;
   const label = `${t('view.again')}: ${name}`;
   return (
-    <Tooltip label={t('view.again')}>
-      <ActionIcon
-        variant="subtle"
-        size="sm"
-        color={step.state === 'failed' ? 'red' : 'gray'}
-        aria-label={label}
-        loading={resume.isPending}
-        onClick={() =>
-          resume.mutate(
-            { id, stepId: step.id },
-            { onError: (error) => notifyFailure(error, t('common:error.title')) },
-          )
-        }
-      >
-        <IconReload size={15} aria-hidden />
-      </ActionIcon>
-    </Tooltip>
+    <IconButton
+      label={label}
+      tip={t('view.again')}
+      size="sm"
+      color={step.state === 'failed' ? 'red' : 'gray'}
+      loading={resume.isPending}
+      onClick={() =>
+        resume.mutate(
+          { id, stepId: step.id },
+          { onError: (error) => notifyFailure(error, t('common:error.title')) },
+        )
+      }
+    >
+      <IconReload size={15} aria-hidden />
+    </IconButton>
   );
 }
 

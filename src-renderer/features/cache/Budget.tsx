@@ -177,7 +177,7 @@ function useSetBudget(tier: Tier, stats: CacheStats, onDone: () => void): (bytes
       title: t(`lower.title.${tier}`),
       children: (
         <Stack gap="xs">
-          <Text size="sm">
+          <Text>
             {t(`lower.${tier}`, {
               size: format.bytes(lowering.excess),
               budget: format.bytes(bytes),
@@ -185,7 +185,7 @@ function useSetBudget(tier: Tier, stats: CacheStats, onDone: () => void): (bytes
             })}
           </Text>
           {lowering.pinnedAbove && (
-            <Text size="sm">{t('lower.pinned', { size: format.bytes(stats.pinnedBytes) })}</Text>
+            <Text>{t('lower.pinned', { size: format.bytes(stats.pinnedBytes) })}</Text>
           )}
         </Stack>
       ),

@@ -100,7 +100,7 @@ function SelectionBar({
   return (
     <>
       <CloseButton size="sm" aria-label={t('common:action.clear')} onClick={onClear} />
-      <Text size="sm" fw={600} role="status">
+      <Text fw={600} role="status">
         {t('selected', { count })}
       </Text>
       <Button size="compact-sm" variant="default" onClick={() => setPinned(true)}>

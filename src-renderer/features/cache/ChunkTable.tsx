@@ -43,7 +43,11 @@ export function ChunkTable({
       selected={selected}
       onSelect={onSelect}
       view={`${search}\n${documentId ?? ''}\n${sort}\n${descending}`}
-      empty={<Text c="dimmed">{t('table.noneMatch')}</Text>}
+      empty={
+        <Text size="md" c="dimmed">
+          {t('table.noneMatch')}
+        </Text>
+      }
     />
   );
 }

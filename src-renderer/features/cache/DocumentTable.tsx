@@ -40,7 +40,11 @@ export function DocumentTable({
         if (documentId !== null) onOpen({ id: documentId, name: document });
       }}
       view={`${search}\n${sort}\n${descending}`}
-      empty={<Text c="dimmed">{t('table.noneMatch')}</Text>}
+      empty={
+        <Text size="md" c="dimmed">
+          {t('table.noneMatch')}
+        </Text>
+      }
     />
   );
 }

@@ -27,13 +27,13 @@ export function Overview({ stats }: { stats: CacheStats }) {
       <Policy stats={stats} />
       <Precision stats={stats} />
       <Section title={t('pinned')}>
-        <Text size="sm" c="dimmed">
+        <Text c="dimmed">
           {t('pinnedText', { chunks: chunks(stats.pinnedChunks), size: format.bytes(stats.pinnedBytes) })}
         </Text>
       </Section>
       {stats.prefixes.entries > 0 && (
         <Section title={t('beginnings.title')}>
-          <Text size="sm" c="dimmed">
+          <Text c="dimmed">
             {t('beginnings.text', {
               count: stats.prefixes.entries,
               size: format.bytes(stats.prefixes.bytes),
@@ -44,7 +44,7 @@ export function Overview({ stats }: { stats: CacheStats }) {
       )}
       {stats.otherModelChunks > 0 && (
         <Section title={t('others.title')}>
-          <Text size="sm" c="dimmed">
+          <Text c="dimmed">
             {t('others.text', {
               chunks: chunks(stats.otherModelChunks),
               size: format.bytes(stats.otherModelBytes),
@@ -71,7 +71,7 @@ function Use({ stats: { ramHits, diskHits, misses } }: { stats: CacheStats }) {
   ];
   return (
     <Section title={t('use')}>
-      <Text size="sm" c="dimmed">
+      <Text c="dimmed">
         {all === 0 ? t('noUse') : t('hitRate', { share: format.percent((ramHits + diskHits) / all) })}
       </Text>
       <div className={classes.shares} aria-hidden>

@@ -78,12 +78,8 @@ function useSwitch(formats: readonly Format[]): (dtype: KvDtype) => void {
       title: t('precision.switchTitle', { dtype }),
       children: (
         <Stack gap="xs">
-          <Text size="sm">
-            {dtype === 'f16' ? t('precision.toExact', sizes) : t('precision.toSmaller', sizes)}
-          </Text>
-          <Text size="sm" c="dimmed">
-            {t('precision.again')}
-          </Text>
+          <Text>{dtype === 'f16' ? t('precision.toExact', sizes) : t('precision.toSmaller', sizes)}</Text>
+          <Text c="dimmed">{t('precision.again')}</Text>
         </Stack>
       ),
       labels: { confirm: t('precision.confirm', { dtype }), cancel: t('common:action.cancel') },

@@ -16,7 +16,7 @@ export function SharedCacheStatus() {
   return (
     <Section title={t('status.title')} value={t(`status.${state}`)}>
       {state === 'off' ? (
-        <Anchor component={Link} href="/settings" size="sm">
+        <Anchor component={Link} href="/settings">
           {t('status.set')}
         </Anchor>
       ) : (
@@ -31,19 +31,19 @@ function Doing({ status }: { status: SharingStatus }) {
   const { failure, retryMs, where } = status;
   return (
     <div role="status">
-      <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+      <Text c="dimmed" style={{ overflowWrap: 'anywhere' }}>
         {[where, status.encrypted && t('status.encrypted'), !status.writable && t('status.readOnly')]
           .filter((part) => part !== false && part !== '')
           .join(' · ')}
       </Text>
       <Lines status={status} />
       {failure && (
-        <Text size="sm">
+        <Text>
           <FailureText failure={failure} />
         </Text>
       )}
       {retryMs !== null && (
-        <Text size="sm" c="dimmed">
+        <Text c="dimmed">
           {t('status.retry', {
             time: new Intl.DateTimeFormat(i18n.language, { timeStyle: 'medium' }).format(retryMs),
           })}
@@ -71,7 +71,7 @@ function Lines({ status }: { status: SharingStatus }) {
     corrupt > 0 && t('status.corrupt', { chunks: chunks(corrupt) }),
   ].filter((line) => line !== false);
   return lines.map((line) => (
-    <Text key={line} size="sm" c="dimmed">
+    <Text key={line} c="dimmed">
       {line}
     </Text>
   ));

@@ -20,13 +20,7 @@ export function Verify() {
   };
   return (
     <Section title={t('verify.title')}>
-      {verify.data ? (
-        <Result result={verify.data} />
-      ) : (
-        <Text size="sm" c="dimmed">
-          {t('verify.text')}
-        </Text>
-      )}
+      {verify.data ? <Result result={verify.data} /> : <Text c="dimmed">{t('verify.text')}</Text>}
       {verify.isPending ? (
         <div role="status">
           <Progress
@@ -62,7 +56,7 @@ function Result({ result }: { result: VerifyResult }) {
   ].filter((sentence) => sentence !== false);
   if (problems.length === 0) {
     return (
-      <Text size="sm" role="status">
+      <Text role="status">
         {t('verify.good', {
           chunks: t('common:unit.chunks', { count: checked }),
           time: format.duration(ms),

@@ -17,8 +17,8 @@ export function useEvict() {
       title,
       children: (
         <Stack gap="xs">
-          <Text size="sm">{what}</Text>
-          <Text size="sm" c="dimmed">
+          <Text>{what}</Text>
+          <Text c="dimmed">
             {t('evict.text')} {t('evict.kept')}
           </Text>
         </Stack>

@@ -1,4 +1,4 @@
-import { ActionIcon, Loader, Tooltip } from '@mantine/core';
+import { Loader, Tooltip } from '@mantine/core';
 import {
   IconFolder,
   IconKeyboard,
@@ -16,6 +16,7 @@ import { useCall } from '../../client/context.tsx';
 import { DropHint } from '../../ui/DropHint.tsx';
 import { EmptyState } from '../../ui/EmptyState.tsx';
 import { FailureAlert } from '../../ui/FailureAlert.tsx';
+import { IconButton } from '../../ui/IconButton.tsx';
 import { useFileDrop } from '../../ui/useFileDrop.ts';
 import { useFormat } from '../../ui/useFormat.ts';
 import { NEW, useChatState } from './chat-state.ts';
@@ -158,11 +159,9 @@ function Header({
   return (
     <header className={classes.header}>
       {!listShown && (
-        <Tooltip label={t('list.show')}>
-          <ActionIcon variant="subtle" color="gray" aria-label={t('list.show')} onClick={onShowList}>
-            <IconLayoutSidebarLeftExpand size={19} />
-          </ActionIcon>
-        </Tooltip>
+        <IconButton label={t('list.show')} onClick={onShowList}>
+          <IconLayoutSidebarLeftExpand size={19} />
+        </IconButton>
       )}
       {project && (
         <span className={classes.project} title={t('projects.title')}>
@@ -182,27 +181,13 @@ function Header({
         </Tooltip>
       )}
       {conversation && conversation.leafId !== null && (
-        <Tooltip label={t('thread.print')}>
-          <ActionIcon
-            variant="subtle"
-            color="gray"
-            aria-label={t('thread.print')}
-            onClick={() => window.print()}
-          >
-            <IconPrinter size={19} />
-          </ActionIcon>
-        </Tooltip>
+        <IconButton label={t('thread.print')} onClick={() => window.print()}>
+          <IconPrinter size={19} />
+        </IconButton>
       )}
-      <Tooltip label={t('help.title')}>
-        <ActionIcon
-          variant="subtle"
-          color="gray"
-          aria-label={t('help.title')}
-          onClick={() => useChatState.setState({ helpOpen: true })}
-        >
-          <IconKeyboard size={19} />
-        </ActionIcon>
-      </Tooltip>
+      <IconButton label={t('help.title')} onClick={() => useChatState.setState({ helpOpen: true })}>
+        <IconKeyboard size={19} />
+      </IconButton>
     </header>
   );
 }

@@ -23,7 +23,7 @@ export default function FusionPanel({ conversationId, answerId, onClose, control
   const close = (
     <>
       {controls}
-      <ActionIcon variant="subtle" color="gray" aria-label={t('close')} onClick={onClose}>
+      <ActionIcon aria-label={t('close')} onClick={onClose}>
         <IconX size={18} stroke={1.6} />
       </ActionIcon>
     </>

@@ -8,7 +8,7 @@ export function ReportExport({ exports }: { exports: Exports }) {
   return (
     <Menu position="bottom-end">
       <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" aria-label={t('export.menu')}>
+        <ActionIcon aria-label={t('export.menu')}>
           <IconDownload size={18} stroke={1.6} />
         </ActionIcon>
       </Menu.Target>

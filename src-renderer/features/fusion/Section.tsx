@@ -1,7 +1,8 @@
-import { ActionIcon, Collapse, Group, Menu, Text, Tooltip, UnstyledButton } from '@mantine/core';
+import { ActionIcon, Collapse, Group, Menu, Text, UnstyledButton } from '@mantine/core';
 import { IconChartBar, IconChevronRight, IconDownload, IconTable } from '@tabler/icons-react';
 import { useId, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { IconButton } from '../../ui/IconButton.tsx';
 import classes from './Section.module.css';
 import { toggleFolded, toggleTable, usePanelState } from './panel-state.ts';
 
@@ -58,17 +59,14 @@ export function Section({
         {!folded && (
           <Group gap={2} wrap="nowrap">
             {table !== undefined && (
-              <Tooltip label={switchLabel}>
-                <ActionIcon
-                  variant="subtle"
-                  color="gray"
-                  aria-label={`${title}: ${switchLabel}`}
-                  aria-pressed={asTable}
-                  onClick={() => toggleTable(name)}
-                >
-                  <TableIcon size={17} stroke={1.6} />
-                </ActionIcon>
-              </Tooltip>
+              <IconButton
+                label={`${title}: ${switchLabel}`}
+                tip={switchLabel}
+                aria-pressed={asTable}
+                onClick={() => toggleTable(name)}
+              >
+                <TableIcon size={17} stroke={1.6} />
+              </IconButton>
             )}
             {(onPng ?? onCsv) && <ExportMenu title={title} onPng={onPng} onCsv={onCsv} onJson={onJson} />}
           </Group>
@@ -77,7 +75,7 @@ export function Section({
       <div id={`${id}-body`}>
         <Collapse expanded={!folded}>
           <div className={classes.body}>
-            <Text size="sm" c="dimmed" className={classes.lead}>
+            <Text c="dimmed" className={classes.lead}>
               {lead}
             </Text>
             {asTable && table !== undefined ? table : children}
@@ -98,7 +96,7 @@ function ExportMenu({
   return (
     <Menu position="bottom-end" withinPortal>
       <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" aria-label={t('export.of', { title })}>
+        <ActionIcon aria-label={t('export.of', { title })}>
           <IconDownload size={17} stroke={1.6} />
         </ActionIcon>
       </Menu.Target>

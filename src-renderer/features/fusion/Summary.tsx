@@ -45,15 +45,9 @@ export function Summary({
         </span>
       </Group>
       <Race conversationId={conversationId} report={report} words={words} />
-      <Text size="sm" className={section.lead}>
-        {captions.summary(report, words)}
-      </Text>
+      <Text className={section.lead}>{captions.summary(report, words)}</Text>
       <CompositionBar composition={compositionOf(report)} words={words} />
-      {report.plan && (
-        <Text size="sm" className={classes.plan}>
-          {captions.plan(report.plan, model, words)}
-        </Text>
-      )}
+      {report.plan && <Text className={classes.plan}>{captions.plan(report.plan, model, words)}</Text>}
       {onCompare && (
         <Button
           size="compact-xs"

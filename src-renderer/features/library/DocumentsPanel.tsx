@@ -126,7 +126,7 @@ function SelectionBar({ selected, onClear }: { selected: ReadonlySet<string>; on
   return (
     <>
       <CloseButton size="sm" aria-label={t('common:action.clear')} onClick={onClear} />
-      <Text size="sm" fw={600} role="status">
+      <Text fw={600} role="status">
         {t('documents.selected', { count: selected.size })}
       </Text>
       <Button

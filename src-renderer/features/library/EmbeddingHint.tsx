@@ -25,7 +25,7 @@ export function EmbeddingHint({ library }: { library: LibraryInfo }) {
       onClose={() => update.mutate({ suggestEmbedding: false })}
     >
       {t('embeddingHint.text')}{' '}
-      <Anchor component={Link} href="/models/discover" size="sm">
+      <Anchor component={Link} href="/models/discover">
         {t('embeddingHint.link')}
       </Anchor>
     </Alert>

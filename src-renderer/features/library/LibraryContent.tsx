@@ -75,7 +75,7 @@ function Summary({ library }: { library: LibraryInfo }) {
     format.bytes(library.cacheBytes),
   ];
   return (
-    <Text size="sm" c="dimmed" truncate>
+    <Text c="dimmed" truncate>
       {parts.join(' · ')}
     </Text>
   );
@@ -95,7 +95,7 @@ function LibraryMenu({ library, dialogs }: { library: LibraryInfo; dialogs: Libr
   return (
     <Menu position="bottom-end">
       <Menu.Target>
-        <ActionIcon variant="subtle" size="lg" aria-label={`${t('common:action.more')}: ${library.name}`}>
+        <ActionIcon color="kvasir" size="lg" aria-label={`${t('common:action.more')}: ${library.name}`}>
           <IconDots size={18} />
         </ActionIcon>
       </Menu.Target>

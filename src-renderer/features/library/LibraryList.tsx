@@ -1,8 +1,8 @@
-import { ActionIcon, Tooltip } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import type { LibraryInfo } from '../../../src-shared/contract/libraries.ts';
+import { IconButton } from '../../ui/IconButton.tsx';
 import { Meter } from '../../ui/Meter.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 import classes from './Library.module.css';
@@ -21,11 +21,9 @@ export function LibraryList({
     <nav className={classes.list} aria-label={t('list.label')}>
       <div className={classes.listHead}>
         <span>{t('list.label')}</span>
-        <Tooltip label={t('list.create')}>
-          <ActionIcon variant="subtle" size="sm" aria-label={t('list.create')} onClick={onCreate}>
-            <IconPlus size={16} />
-          </ActionIcon>
-        </Tooltip>
+        <IconButton label={t('list.create')} color="kvasir" size="sm" onClick={onCreate}>
+          <IconPlus size={16} />
+        </IconButton>
       </div>
       {libraries?.map((library) => (
         <LibraryLink key={library.id} library={library} shown={library.id === shown} />

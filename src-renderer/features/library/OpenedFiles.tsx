@@ -76,11 +76,7 @@ function ChooseLibrary({
           </List.Item>
         ))}
       </List>
-      {paths.length > NAMED && (
-        <Text size="sm" c="dimmed">
-          {t('opened.more', { count: paths.length - NAMED })}
-        </Text>
-      )}
+      {paths.length > NAMED && <Text c="dimmed">{t('opened.more', { count: paths.length - NAMED })}</Text>}
       <Select
         data-autofocus
         label={t('opened.library')}

@@ -33,7 +33,7 @@ function PathForm({ add, onDone }: { add: AddPaths; onDone: () => void }) {
     <DialogForm
       action={{ ...adding, error: adding.error && shownFailure(adding.error) }}
       note={
-        <Text size="sm" c="dimmed" mr="auto">
+        <Text c="dimmed" mr="auto">
           {paths.length > 1 && String(paths.length)}
         </Text>
       }

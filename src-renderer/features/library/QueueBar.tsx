@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Progress, Tooltip } from '@mantine/core';
+import { Button, Progress } from '@mantine/core';
 import { IconAlertTriangle, IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -6,6 +6,7 @@ import type { QueueStatus } from '../../../src-shared/contract/libraries.ts';
 import { useAction, useCall } from '../../client/context.tsx';
 import { failureWords } from '../../i18n/failures.ts';
 import { joinSentences } from '../../i18n/join-sentences.ts';
+import { IconButton } from '../../ui/IconButton.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
 import { Remedy } from '../../ui/Remedy.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
@@ -126,11 +127,15 @@ function PauseButton({ paused }: { paused: boolean }) {
     );
   }
   return (
-    <Tooltip label={label}>
-      <ActionIcon variant="light" size="md" aria-label={label} onClick={() => pause.mutate({}, failed)}>
-        <IconPlayerPause size={17} />
-      </ActionIcon>
-    </Tooltip>
+    <IconButton
+      label={label}
+      color="kvasir"
+      variant="light"
+      size="md"
+      onClick={() => pause.mutate({}, failed)}
+    >
+      <IconPlayerPause size={17} />
+    </IconButton>
   );
 }
 

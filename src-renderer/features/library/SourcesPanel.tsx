@@ -1,4 +1,4 @@
-import { ActionIcon, Code, Group, Paper, Stack, Switch, Text, Tooltip } from '@mantine/core';
+import { ActionIcon, Code, Group, Paper, Stack, Switch, Text } from '@mantine/core';
 import { modals } from '@mantine/modals';
 import { IconFile, IconFolder, IconMessageQuestion, IconTrash, IconUpload } from '@tabler/icons-react';
 import { useState } from 'react';
@@ -7,6 +7,7 @@ import type { LibraryInfo, SourceRoot } from '../../../src-shared/contract/libra
 import { useLocation } from 'wouter';
 import { useAction, useCall, useClient } from '../../client/context.tsx';
 import { FailureAlert } from '../../ui/FailureAlert.tsx';
+import { IconButton } from '../../ui/IconButton.tsx';
 import { askAddress } from '../../ui/ask-address.ts';
 import { notifyFailure, notifyInfo } from '../../ui/notify.tsx';
 import classes from './Library.module.css';
@@ -19,7 +20,11 @@ export function SourcesPanel({ library }: { library: LibraryInfo }) {
   const rescan = useAction('libraries.rescan');
   return (
     <Stack gap="xs" className={classes.sources}>
-      {library.roots.length === 0 && <Text c="dimmed">{t('sources.none')}</Text>}
+      {library.roots.length === 0 && (
+        <Text size="md" c="dimmed">
+          {t('sources.none')}
+        </Text>
+      )}
       {library.roots.map((root) => (
         <Source
           key={root.id}
@@ -54,9 +59,7 @@ function Source({ libraryId, root, onRetry }: { libraryId: string; root: SourceR
     modals.openConfirmModal({
       title: t('sources.removeTitle'),
       children: (
-        <Text size="sm">
-          {kind === 'managed' ? t('sources.removeManaged') : t('sources.removeText', { path })}
-        </Text>
+        <Text>{kind === 'managed' ? t('sources.removeManaged') : t('sources.removeText', { path })}</Text>
       ),
       labels: { confirm: t('sources.confirm'), cancel: t('common:action.cancel') },
       confirmProps: { color: 'red.9' },
@@ -88,17 +91,15 @@ function Source({ libraryId, root, onRetry }: { libraryId: string; root: SourceR
             }
           />
         )}
-        <Tooltip label={t('sources.ask')}>
-          <ActionIcon variant="subtle" aria-label={`${t('sources.ask')}: ${path}`} onClick={() => void ask()}>
-            <IconMessageQuestion size={17} />
-          </ActionIcon>
-        </Tooltip>
-        <ActionIcon
-          variant="subtle"
-          color="red"
-          aria-label={t('sources.remove', { path })}
-          onClick={askRemove}
+        <IconButton
+          label={`${t('sources.ask')}: ${path}`}
+          tip={t('sources.ask')}
+          color="kvasir"
+          onClick={() => void ask()}
         >
+          <IconMessageQuestion size={17} />
+        </IconButton>
+        <ActionIcon color="red" aria-label={t('sources.remove', { path })} onClick={askRemove}>
           <IconTrash size={17} />
         </ActionIcon>
       </Group>

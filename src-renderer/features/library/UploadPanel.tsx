@@ -31,7 +31,7 @@ function Batch({ batch }: { batch: UploadBatch }) {
     <Paper bg="transparent" component="section" aria-label={t('upload.title', { name: batch.libraryName })}>
       <Stack gap={6}>
         <Group justify="space-between" wrap="nowrap" gap="xs">
-          <Text size="sm" fw={600} truncate>
+          <Text fw={600} truncate>
             {t('upload.title', { name: batch.libraryName })}
           </Text>
           {running ? (
@@ -39,13 +39,7 @@ function Batch({ batch }: { batch: UploadBatch }) {
               {t('common:action.cancel')}
             </Button>
           ) : (
-            <ActionIcon
-              size="sm"
-              variant="subtle"
-              color="gray"
-              aria-label={t('upload.dismiss')}
-              onClick={() => dismiss(batch.id)}
-            >
+            <ActionIcon size="sm" aria-label={t('upload.dismiss')} onClick={() => dismiss(batch.id)}>
               <IconX size={15} />
             </ActionIcon>
           )}

@@ -15,7 +15,7 @@ export function useDocumentActions() {
   const askRemove = (ids: string[], onRemoved: () => void): void => {
     modals.openConfirmModal({
       title: t('documents.removeTitle', { count: ids.length }),
-      children: <Text size="sm">{t('documents.removeText')}</Text>,
+      children: <Text>{t('documents.removeText')}</Text>,
       labels: { confirm: t('sources.confirm'), cancel: t('common:action.cancel') },
       confirmProps: { color: 'red.9' },
       onConfirm: () =>

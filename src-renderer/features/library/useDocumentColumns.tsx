@@ -159,7 +159,6 @@ function Failed({ document, active }: { document: DocumentInfo; active: boolean 
         <span className={classes.reason}>{words?.message ?? t('phase.failed')}</span>
       </Tooltip>
       <ActionIcon
-        variant="subtle"
         color="red"
         size="sm"
         tabIndex={active ? 0 : -1}

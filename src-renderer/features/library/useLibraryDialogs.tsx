@@ -43,16 +43,14 @@ export function useLibraryDialogs(): LibraryDialogs {
         title: t('remove.title', { name }),
         children: (
           <Stack gap="xs">
-            <Text size="sm">
+            <Text>
               {t('remove.text', {
                 documents: t('common:unit.documents', { count: documents }),
                 size: format.bytes(cacheBytes),
               })}
             </Text>
-            <Text size="sm" fw={600}>
-              {t('remove.files')}
-            </Text>
-            {roots.some(({ kind }) => kind === 'managed') && <Text size="sm">{t('remove.uploads')}</Text>}
+            <Text fw={600}>{t('remove.files')}</Text>
+            {roots.some(({ kind }) => kind === 'managed') && <Text>{t('remove.uploads')}</Text>}
           </Stack>
         ),
         labels: { confirm: t('remove.confirm'), cancel: t('common:action.cancel') },

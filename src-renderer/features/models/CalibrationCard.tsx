@@ -27,9 +27,9 @@ export function CalibrationCard() {
     <StatusCard title={title} error={error} onRetry={() => void refetch()}>
       {status && (
         <Stack gap="md">
-          <Text size="sm">{t('calibration.intro')}</Text>
+          <Text>{t('calibration.intro')}</Text>
           {notBlended !== undefined ? (
-            <Text size="sm">{notBlended}</Text>
+            <Text>{notBlended}</Text>
           ) : status.running ? (
             <Running />
           ) : (
@@ -40,9 +40,7 @@ export function CalibrationCard() {
             <Outcome key={calibration.textKind} calibration={calibration} />
           ))}
           {status.calibrations.length === 0 && notBlended === undefined && (
-            <Text size="sm" c="dimmed">
-              {t(status.model === null ? 'calibration.noModel' : 'calibration.unknown')}
-            </Text>
+            <Text c="dimmed">{t(status.model === null ? 'calibration.noModel' : 'calibration.unknown')}</Text>
           )}
         </Stack>
       )}
@@ -94,7 +92,7 @@ function Running() {
   return (
     <Group gap="sm" wrap="nowrap">
       <Stack gap={4} flex={1}>
-        <Text size="sm">{t('calibration.preparing')}</Text>
+        <Text>{t('calibration.preparing')}</Text>
         <Progress value={total > 0 ? (done / total) * 100 : 0} aria-label={t('calibration.running')} />
       </Stack>
       <Button size="xs" variant="default" loading={stop.isPending} onClick={() => stop.mutate({})}>
@@ -132,7 +130,7 @@ function Verdict({ calibration }: { calibration: Calibration }) {
   const ratio = format.percent(strategy.ratio);
   const share = format.percent((chosenPoint(calibration)?.ms ?? calibration.fullMs) / calibration.fullMs);
   return (
-    <Text fw={600}>
+    <Text size="md" fw={600}>
       {t(`calibration.verdict.${verdict}`, {
         strategy: strategy.name === 'none' ? name : t('calibration.at', { strategy: name, ratio }),
         share,
@@ -160,11 +158,7 @@ function Basis({ calibration }: { calibration: Calibration }) {
     t(`calibration.textKind.${textKind}`, { share: format.percent(DEFAULT_RATIO) }),
     ...(prompts < MANY_PROMPTS ? [t('calibration.few')] : []),
   ];
-  return (
-    <Text size="sm" c="dimmed">
-      {joinSentences(sentences)}
-    </Text>
-  );
+  return <Text c="dimmed">{joinSentences(sentences)}</Text>;
 }
 
 function UseMeasured() {
@@ -174,7 +168,7 @@ function UseMeasured() {
     update.mutate({ strategy: null }, { onError: (error) => notifyFailure(error, t('common:error.title')) });
   return (
     <Group gap="sm">
-      <Text size="sm">{t('models:calibration.set')}</Text>
+      <Text>{t('models:calibration.set')}</Text>
       <Button size="compact-sm" variant="light" loading={update.isPending} onClick={use}>
         {t('models:calibration.useMeasured')}
       </Button>

@@ -21,9 +21,7 @@ export function DownloadDialog({ opened, onClose }: { opened: boolean; onClose: 
   return (
     <Modal opened={opened} onClose={onClose} title={t('download.title')} size="lg">
       <Stack>
-        <Text size="sm" c="dimmed">
-          {t('download.text')}
-        </Text>
+        <Text c="dimmed">{t('download.text')}</Text>
         <AddressForm busy={download.isPending} onStart={start} />
         <Divider label={t('download.catalogue')} />
         <Catalogue enabled={opened} onStart={start} />
@@ -89,18 +87,16 @@ function Catalogue({ enabled, onStart }: { enabled: boolean; onStart: (entry: Ca
   if (error) return <FailureAlert failure={error} />;
   if (!entries) return null;
   if (entries.length === 0) {
-    return (
-      <Text size="sm" c="dimmed">
-        {t('download.catalogueNone')}
-      </Text>
-    );
+    return <Text c="dimmed">{t('download.catalogueNone')}</Text>;
   }
   return entries.map((entry) => (
     <Paper key={entry.id} withBorder p="sm">
       <Group justify="space-between" wrap="nowrap" align="flex-start">
         <div>
-          <Text fw={600}>{entry.name}</Text>
-          <Text size="sm">{entry.description}</Text>
+          <Text size="md" fw={600}>
+            {entry.name}
+          </Text>
+          <Text>{entry.description}</Text>
           <Text size="xs" c="dimmed">
             {[t(`role.${entry.role}`), entry.quantization, format.bytes(entry.bytes), entry.license].join(
               ' · ',

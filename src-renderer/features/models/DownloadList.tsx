@@ -49,7 +49,7 @@ function DownloadLine({ download }: { download: Download }) {
     <Paper withBorder p="sm">
       <Stack gap={6}>
         <Group justify="space-between" wrap="nowrap">
-          <Text fw={600} truncate>
+          <Text size="md" fw={600} truncate>
             {name}
           </Text>
           <Group gap="xs" wrap="nowrap">
@@ -77,7 +77,7 @@ function DownloadLine({ download }: { download: Download }) {
           {facts.join(' · ')}
         </Text>
         {failure && (
-          <Text size="sm" c="var(--kv-danger)">
+          <Text c="var(--kv-danger)">
             <FailureText failure={failure} />
           </Text>
         )}

@@ -10,18 +10,18 @@ export function EmbeddingLines({ model: { embedding } }: { model: ModelEntry }) 
   const bare = question === '' && passage === '';
   return (
     <>
-      <Text size="sm" {...(source === 'unknown' ? {} : { c: 'dimmed' })}>
+      <Text {...(source === 'unknown' ? {} : { c: 'dimmed' })}>
         {t(bare && source !== 'unknown' ? 'prefixes.bare' : `prefixes.${source}`)}{' '}
         {question !== '' && <Prefix label={t('prefixes.question')} text={question} />}
         {passage !== '' && <Prefix label={t('prefixes.passage')} text={passage} />}
         {card !== null && (
-          <Anchor href={card} target="_blank" rel="noopener noreferrer" size="sm">
+          <Anchor href={card} target="_blank" rel="noopener noreferrer">
             {t('prefixes.link')}
           </Anchor>
         )}
       </Text>
       {chunkTokens !== null && chunkTokens > tokens && (
-        <Text size="sm">{t('prefixes.short', { tokens, chunkTokens })}</Text>
+        <Text>{t('prefixes.short', { tokens, chunkTokens })}</Text>
       )}
     </>
   );

@@ -22,9 +22,7 @@ export function FoundModels() {
       <Title order={2} size="h5">
         {t('title')}
       </Title>
-      <Text size="sm" c="dimmed">
-        {t('text')}
-      </Text>
+      <Text c="dimmed">{t('text')}</Text>
       <Group gap="xs">
         <Button
           variant="default"

@@ -40,7 +40,9 @@ export function ModelCard({ model, onDetails }: { model: ModelEntry; onDetails: 
         <Group justify="space-between" wrap="nowrap" align="flex-start">
           <Stack gap={2} miw={0}>
             <Group gap="xs">
-              <Text fw={600}>{model.name}</Text>
+              <Text size="md" fw={600}>
+                {model.name}
+              </Text>
               {model.active && <Badge variant="light">{t('active')}</Badge>}
               {model.state !== 'ready' && model.state !== 'idle' && (
                 <Badge color={model.state === 'loading' ? 'blue' : 'red'} variant="light">
@@ -56,19 +58,15 @@ export function ModelCard({ model, onDetails }: { model: ModelEntry; onDetails: 
         <AdapterLine model={model} />
         <EmbeddingLines model={model} />
         <Loading model={model} />
-        {model.origin === 'demo' && <Text size="sm">{t('demoNote')}</Text>}
-        {model.obstacle && (
-          <Text size="sm">{t(`common:notBlended.${model.obstacle}`, { name: model.name })}</Text>
-        )}
-        {model.baseModel && <Text size="sm">{t('baseModel')}</Text>}
-        {model.textMarks && <Text size="sm">{t('textMarks', { marks: model.textMarks.join(', ') })}</Text>}
+        {model.origin === 'demo' && <Text>{t('demoNote')}</Text>}
+        {model.obstacle && <Text>{t(`common:notBlended.${model.obstacle}`, { name: model.name })}</Text>}
+        {model.baseModel && <Text>{t('baseModel')}</Text>}
+        {model.textMarks && <Text>{t('textMarks', { marks: model.textMarks.join(', ') })}</Text>}
         {model.unsupportedReason !== '' && (
-          <Text size="sm" c="var(--kv-danger)">
-            {t('unsupported', { reason: model.unsupportedReason })}
-          </Text>
+          <Text c="var(--kv-danger)">{t('unsupported', { reason: model.unsupportedReason })}</Text>
         )}
         {failure && (
-          <Text size="sm" c="var(--kv-danger)">
+          <Text c="var(--kv-danger)">
             <FailureText failure={failure} />
           </Text>
         )}
@@ -96,11 +94,7 @@ function Facts({ model }: { model: ModelEntry }) {
       ? [`${t('facts.kv')} ${format.bytes(model.kvBytesPerToken.f16 * 1000)}`]
       : []),
   ];
-  return (
-    <Text size="sm" c="dimmed">
-      {facts.join(' · ')}
-    </Text>
-  );
+  return <Text c="dimmed">{facts.join(' · ')}</Text>;
 }
 
 /** The model's adapter, and on request the file's path. */
@@ -109,7 +103,7 @@ function AdapterLine({ model: { adapter } }: { model: ModelEntry }) {
   if (adapter === null) return null;
   return (
     <Tooltip label={adapter} multiline maw={480} style={{ overflowWrap: 'anywhere' }}>
-      <Text size="sm" w="fit-content" maw="100%" tabIndex={0} style={{ overflowWrap: 'anywhere' }}>
+      <Text w="fit-content" maw="100%" tabIndex={0} style={{ overflowWrap: 'anywhere' }}>
         {t('adapter.on', { name: fileName(adapter) })}
       </Text>
     </Tooltip>
@@ -223,7 +217,7 @@ function useRemove({ id, name, origin, path }: ModelEntry): () => void {
   return () => {
     modals.openConfirmModal({
       title: t('removeTitle', { name }),
-      children: <Text size="sm">{t(`removeText.${origin}`, { path })}</Text>,
+      children: <Text>{t(`removeText.${origin}`, { path })}</Text>,
       labels: { confirm: t('remove'), cancel: t('common:action.cancel') },
       confirmProps: { color: 'red' },
       onConfirm: () =>

@@ -76,20 +76,14 @@ function OnThisMachine() {
             {of('chat').map((model) => (
               <ModelCard key={model.id} model={model} onDetails={() => setDetailed(model.id)} />
             ))}
-            <Text size="sm" c="dimmed">
-              {t('add.drop')}
-            </Text>
+            <Text c="dimmed">{t('add.drop')}</Text>
           </Section>
           {(['embedding', 'reranker'] as const).map((role) => (
             <Section key={role} title={t(`sections.${role}`)}>
               {of(role).map((model) => (
                 <ModelCard key={model.id} model={model} onDetails={() => setDetailed(model.id)} />
               ))}
-              {of(role).length === 0 && (
-                <Text size="sm" c="dimmed">
-                  {t(`none.${role}`)}
-                </Text>
-              )}
+              {of(role).length === 0 && <Text c="dimmed">{t(`none.${role}`)}</Text>}
             </Section>
           ))}
           <FoundModels />
@@ -120,9 +114,7 @@ function BlendingQuality() {
         >
           {t('quality.title')}
         </Button>
-        <Text size="sm" c="dimmed">
-          {t('quality.help')}
-        </Text>
+        <Text c="dimmed">{t('quality.help')}</Text>
       </div>
       {open && (
         <>

@@ -30,7 +30,7 @@ export function WatchingCard() {
       {status && (
         <Stack gap="lg">
           <Stack gap="xs">
-            <Text size="sm">{t('watching.intro')}</Text>
+            <Text>{t('watching.intro')}</Text>
             <Circumstances empty={status.libraries.length === 0} daily={status.daily} />
           </Stack>
           {inUseFirst(status.libraries, models).map((watched) => (
@@ -65,11 +65,7 @@ function Circumstances({ empty, daily }: { empty: boolean; daily: number }) {
           ? t('watching.empty', { daily })
           : undefined));
   if (sentence === undefined) return null;
-  return (
-    <Text size="sm" c="dimmed">
-      {sentence}
-    </Text>
-  );
+  return <Text c="dimmed">{sentence}</Text>;
 }
 
 function Watched({ watched, status }: { watched: WatchedLibrary; status: WatchingStatus }) {
@@ -86,7 +82,9 @@ function Watched({ watched, status }: { watched: WatchedLibrary; status: Watchin
     <Stack gap="xs" component="section" aria-label={name}>
       <Group justify="space-between" align="flex-start" gap="sm">
         <Stack gap={2} flex={1} miw={260}>
-          <Text fw={600}>{name}</Text>
+          <Text size="md" fw={600}>
+            {name}
+          </Text>
           <Conclusion watched={watched} status={status} />
         </Stack>
         {watched.leastRatio > 0 && <BlendAgain watched={watched} />}
@@ -111,7 +109,7 @@ function Conclusion({ watched, status }: { watched: WatchedLibrary; status: Watc
           t(`watching.state.${verdict}`, { ratio: format.percent(leastRatio) }),
           ...(verdict === 'raised' && counted < fewest ? [few] : []),
         ];
-  return <Text size="sm">{joinSentences(sentences)}</Text>;
+  return <Text>{joinSentences(sentences)}</Text>;
 }
 
 function BlendAgain({ watched: { modelId, libraryId, leastRatio } }: { watched: WatchedLibrary }) {
@@ -149,11 +147,7 @@ function Figures({ watched, floor }: { watched: WatchedLibrary; floor: WatchingS
     ...(counted.length > 0 ? [t('watching.kept', { share: share(({ agreement }) => agreement) })] : []),
     ...(last ? [t('watching.last', { ago: format.ago(last.measuredMs) })] : []),
   ];
-  return (
-    <Text size="sm" c="dimmed">
-      {facts.join(' · ')}
-    </Text>
-  );
+  return <Text c="dimmed">{facts.join(' · ')}</Text>;
 }
 
 function Charts({ watched, floor }: { watched: WatchedLibrary; floor: WatchingStatus['floor'] }) {

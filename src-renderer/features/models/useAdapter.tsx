@@ -44,7 +44,7 @@ function AdapterForm({ model: { id }, onDone }: { model: ModelEntry; onDone: () 
       onSubmit={() => change.mutate({ id, path: path.trim() }, { onSuccess: onDone })}
       onCancel={onDone}
     >
-      <Text size="sm">{t('adapter.means')}</Text>
+      <Text>{t('adapter.means')}</Text>
       <Group align="flex-end" wrap="nowrap">
         <TextInput
           data-autofocus

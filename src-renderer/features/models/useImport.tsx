@@ -41,7 +41,7 @@ export function useImport(): ModelImport {
     return new Promise((resolve) =>
       modals.openConfirmModal({
         title: t('add.confirmTitle', { name }),
-        children: <Text size="sm">{why}</Text>,
+        children: <Text>{why}</Text>,
         labels: { confirm: t('add.import'), cancel: t('common:action.cancel') },
         onConfirm: () => resolve(true),
         onClose: () => resolve(false),

@@ -37,7 +37,7 @@ function PrefixForm({ model: { id, embedding }, onDone }: { model: ModelEntry; o
       onSubmit={() => save({ question, passage })}
       onCancel={onDone}
     >
-      <Text size="sm">{t('prefixes.intro')}</Text>
+      <Text>{t('prefixes.intro')}</Text>
       {[
         { label: t('prefixes.question'), value: question, onChange: setQuestion },
         { label: t('prefixes.passage'), value: passage, onChange: setPassage },

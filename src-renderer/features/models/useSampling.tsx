@@ -76,7 +76,7 @@ function Fields({
       }}
       onCancel={onDone}
     >
-      <Text size="sm">{t('sampling.intro')}</Text>
+      <Text>{t('sampling.intro')}</Text>
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
         {fields.map(({ name, min, max, step, decimals }) => {
           const suits = recommended[name];

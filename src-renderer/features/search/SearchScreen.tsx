@@ -52,7 +52,7 @@ function Results({ result, stale }: { result: OutputOf<'search.query'>; stale: b
   const documents = new Set(hits.map(({ documentId }) => documentId)).size;
   return (
     <>
-      <Text size="sm" c="dimmed" role="status" className={classes.summary}>
+      <Text c="dimmed" role="status" className={classes.summary}>
         {hits.length > 0 &&
           t('found', {
             passages: t('passages', { count: hits.length }),
@@ -72,9 +72,9 @@ function WordsOnly() {
   const { t } = useTranslation('search');
   return (
     <Alert variant="light" color="gray" py={8} mb="sm" icon={<IconInfoCircle />}>
-      <Text size="sm">
+      <Text>
         {t('wordsOnly')}{' '}
-        <Anchor component={Link} href="/models" size="sm" underline="always">
+        <Anchor component={Link} href="/models" underline="always">
           {t('toModels')}
         </Anchor>
       </Text>

@@ -14,16 +14,12 @@ export function AboutSection({ settings }: { settings: Settings }) {
     <Group align="flex-start" gap="lg">
       <img src="./icon.svg" alt="" width={64} height={64} />
       <Stack gap={4} maw={440}>
-        <Text fw={600}>{t('about.version', { version })}</Text>
-        <Text size="sm" c="dimmed">
-          {t('about.engine', engine)}
+        <Text size="md" fw={600}>
+          {t('about.version', { version })}
         </Text>
-        <Text size="sm" c="dimmed">
-          {t(`about.host.${host}`, { platform })}
-        </Text>
-        <Text size="sm" mt="sm">
-          {t('about.offline')}
-        </Text>
+        <Text c="dimmed">{t('about.engine', engine)}</Text>
+        <Text c="dimmed">{t(`about.host.${host}`, { platform })}</Text>
+        <Text mt="sm">{t('about.offline')}</Text>
         {updates && (
           <Switch
             mt="sm"

@@ -16,9 +16,7 @@ export function DataSection() {
   return (
     <>
       <Stack gap={6}>
-        <Text size="sm" fw={500}>
-          {t('data.folder')}
-        </Text>
+        <Text fw={500}>{t('data.folder')}</Text>
         {info && <Code block>{info.dataDir}</Code>}
         {info && (
           <Group gap="md">
@@ -28,9 +26,7 @@ export function DataSection() {
               </Button>
             )}
             {info.diskFree !== null && (
-              <Text size="sm" c="dimmed">
-                {t('data.diskFree', { size: format.bytes(info.diskFree) })}
-              </Text>
+              <Text c="dimmed">{t('data.diskFree', { size: format.bytes(info.diskFree) })}</Text>
             )}
           </Group>
         )}
@@ -59,12 +55,8 @@ function Backups({ info }: { info: AppInfo | undefined }) {
   return (
     <Stack gap="sm">
       <div>
-        <Text size="sm" fw={500}>
-          {t('data.backup')}
-        </Text>
-        <Text size="sm" c="dimmed">
-          {t('data.backupHelp')}
-        </Text>
+        <Text fw={500}>{t('data.backup')}</Text>
+        <Text c="dimmed">{t('data.backupHelp')}</Text>
       </div>
       <Group gap="xs">
         <Button size="xs" onClick={backUp} loading={backup.isPending}>
@@ -74,11 +66,7 @@ function Backups({ info }: { info: AppInfo | undefined }) {
       </Group>
       <BackupProgress />
       {info?.restoreWaiting && <RestoreWaiting restarts={info.restarts} />}
-      {backups?.length === 0 && (
-        <Text size="sm" c="dimmed">
-          {t('data.none')}
-        </Text>
-      )}
+      {backups?.length === 0 && <Text c="dimmed">{t('data.none')}</Text>}
       {backups?.map((entry) => (
         <BackupLine key={entry.path} backup={entry} onRestore={() => restore(entry.path)} />
       ))}
@@ -92,7 +80,7 @@ function RestoreWaiting({ restarts }: { restarts: boolean }) {
   const restart = useAction('app.restart');
   return (
     <Alert color="blue" variant="light" role="status" title={t('data.restoreReady')}>
-      <Text size="sm">{t(restarts ? 'data.restoreNext' : 'data.restoreNextByHand')}</Text>
+      <Text>{t(restarts ? 'data.restoreNext' : 'data.restoreNextByHand')}</Text>
       {restarts && (
         <Button
           size="xs"
@@ -120,7 +108,7 @@ function BackupProgress() {
   return (
     <div role="status">
       <Progress size="sm" value={share * 100} aria-label={t('data.backup')} />
-      <Text size="sm" c="dimmed" mt={4}>
+      <Text c="dimmed" mt={4}>
         {t('data.backingUp', { share: format.percent(share) })}
       </Text>
     </div>
@@ -134,7 +122,7 @@ function BackupLine({ backup, onRestore }: { backup: Backup; onRestore: () => vo
     <Paper withBorder p="sm">
       <Group justify="space-between" wrap="nowrap">
         <div style={{ minWidth: 0 }}>
-          <Text size="sm" truncate title={backup.path}>
+          <Text truncate title={backup.path}>
             {backup.path.split(/[\\/]/).at(-1)}
           </Text>
           <Text size="xs" c="dimmed">
@@ -191,7 +179,7 @@ function useRestore(): (path: string) => void {
   return (path) => {
     modals.openConfirmModal({
       title: t('data.restoreTitle'),
-      children: <Text size="sm">{t('data.restoreText', { path })}</Text>,
+      children: <Text>{t('data.restoreText', { path })}</Text>,
       labels: { confirm: t('data.restore'), cancel: t('common:action.cancel') },
       onConfirm: () =>
         restore.mutate(

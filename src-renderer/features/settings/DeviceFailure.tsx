@@ -10,11 +10,9 @@ export function DeviceFailure({ failure, color }: { failure: Failure; color?: st
   const { message, advice, detail } = failureWords(failure, i18n.language);
   return (
     <>
-      <Text size="sm" {...(color !== undefined && { c: color })}>
-        {joinSentences([message, advice])}
-      </Text>
+      <Text {...(color !== undefined && { c: color })}>{joinSentences([message, advice])}</Text>
       {detail !== '' && (
-        <Text size="sm" c="dimmed" lang="en">
+        <Text c="dimmed" lang="en">
           {detail}
         </Text>
       )}

@@ -17,9 +17,7 @@ export function Devices({ devices, packs, automatic, testing }: AllDevices) {
   return (
     <Stack gap="xs" component="section" aria-label={t('engine.devices')}>
       <Group justify="space-between">
-        <Text size="sm" fw={500}>
-          {t('engine.devices')}
-        </Text>
+        <Text fw={500}>{t('engine.devices')}</Text>
         {automatic.why !== 'no-gpu' && (
           <Button
             size="xs"
@@ -31,9 +29,7 @@ export function Devices({ devices, packs, automatic, testing }: AllDevices) {
           </Button>
         )}
       </Group>
-      <Text size="sm" c="dimmed">
-        {t(`engine.automatic.${automatic.why}`, { device: automatic.device })}
-      </Text>
+      <Text c="dimmed">{t(`engine.automatic.${automatic.why}`, { device: automatic.device })}</Text>
       {devices.map((device) => (
         <DeviceLine key={device.name} {...device} />
       ))}
@@ -75,9 +71,7 @@ function Line({ name, state, failure, details = [] }: LineProps) {
   return (
     <Paper withBorder p="sm">
       <Group gap="xs">
-        <Text size="sm" fw={600}>
-          {name}
-        </Text>
+        <Text fw={600}>{name}</Text>
         {state && (
           <Badge
             variant="outline"
@@ -89,7 +83,7 @@ function Line({ name, state, failure, details = [] }: LineProps) {
         )}
       </Group>
       {details.map((detail) => (
-        <Text key={detail} size="sm" c="dimmed">
+        <Text key={detail} c="dimmed">
           {detail}
         </Text>
       ))}

@@ -22,12 +22,8 @@ export function ExportSection({ nativeDialogs }: { nativeDialogs: boolean }) {
   return (
     <Stack gap="sm" component="section" aria-label={t('data.export')}>
       <div>
-        <Text size="sm" fw={500}>
-          {t('data.export')}
-        </Text>
-        <Text size="sm" c="dimmed">
-          {t('data.exportHelp')}
-        </Text>
+        <Text fw={500}>{t('data.export')}</Text>
+        <Text c="dimmed">{t('data.exportHelp')}</Text>
       </div>
       {!nativeDialogs && (
         <TextInput
@@ -79,9 +75,7 @@ function ExportProgress() {
     <div role="status">
       <Progress size="sm" value={share * 100} aria-label={t('data.export')} />
       <Group justify="space-between" mt={4}>
-        <Text size="sm" c="dimmed">
-          {t('data.exporting', { share: format.percent(share) })}
-        </Text>
+        <Text c="dimmed">{t('data.exporting', { share: format.percent(share) })}</Text>
         <Button size="compact-xs" variant="subtle" onClick={() => stop.mutate({})}>
           {t('common:action.cancel')}
         </Button>

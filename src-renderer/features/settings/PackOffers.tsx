@@ -26,14 +26,10 @@ function Offer(offer: PackOffer) {
     <Paper withBorder p="sm" role="group" aria-label={name}>
       <Stack gap={6}>
         <Group justify="space-between" wrap="nowrap">
-          <Text size="sm" fw={600}>
-            {name}
-          </Text>
+          <Text fw={600}>{name}</Text>
           <OfferButton {...offer} />
         </Group>
-        <Text size="sm" c="dimmed">
-          {joinSentences(words)}
-        </Text>
+        <Text c="dimmed">{joinSentences(words)}</Text>
         <OfferProgress {...offer} />
         {failure && <DeviceFailure failure={failure} color="var(--kv-danger)" />}
       </Stack>

@@ -25,9 +25,7 @@ export function DownloadOffer() {
         <Offer point={point} />
       ) : (
         <Group gap="xs">
-          <Text size="sm" c="dimmed">
-            {t('first.text', { host: info.host })}
-          </Text>
+          <Text c="dimmed">{t('first.text', { host: info.host })}</Text>
           <Button
             size="compact-sm"
             variant="subtle"
@@ -39,13 +37,9 @@ export function DownloadOffer() {
           </Button>
         </Group>
       )}
-      {points && !point && (
-        <Text size="sm" mt={6}>
-          {t('startNone')}
-        </Text>
-      )}
+      {points && !point && <Text mt={6}>{t('startNone')}</Text>}
       {error && (
-        <Text size="sm" mt={6} role="status">
+        <Text mt={6} role="status">
           <FailureText failure={error} />
         </Text>
       )}
@@ -65,14 +59,14 @@ function Offer({ point }: { point: StartingPoint }) {
   return (
     <div className={rows.row}>
       <Group justify="space-between" wrap="nowrap">
-        <Text size="sm">
+        <Text>
           {speed === null
             ? t('first.offer', words)
             : t('first.offerTime', {
                 ...words,
                 time: format.duration(1000 * Math.ceil(file.bytes / speed)),
               })}{' '}
-          <Text span size="sm" c="dimmed">
+          <Text span c="dimmed">
             {license !== '' && `${t('license', { license })} · `}
             <Anchor component={Link} href="/models/discover" inherit>
               {t('first.more')}

@@ -26,7 +26,7 @@ export function FoundModels() {
         </ul>
       )}
       {chat.length > 0 && (
-        <Text size="sm" c="dimmed" mt={6}>
+        <Text c="dimmed" mt={6}>
           {t('first.cost')}{' '}
           {chat.length > SHOWN && (
             <Anchor component={Link} href="/models" inherit>

@@ -19,8 +19,10 @@ export default function NextStep() {
   if (dismissed || !onlySample) return null;
   return (
     <Paper withBorder p="md" mt="xl" radius="lg">
-      <Text fw={600}>{t('next.title')}</Text>
-      <Text size="sm" c="dimmed" mt={2}>
+      <Text size="md" fw={600}>
+        {t('next.title')}
+      </Text>
+      <Text c="dimmed" mt={2}>
         {t('next.text')}
       </Text>
       <Group gap="xs" mt="sm">

@@ -23,7 +23,7 @@ export function Start({ onAsk }: { onAsk: (question: string) => void }) {
       <h2 className={classes.title}>{t('slimTitle')}</h2>
       <p className={classes.intro}>
         {ready > 0 ? t('slimText', { count: ready }) : t(documents > 0 ? 'slimNone' : 'slimEmpty')}{' '}
-        <Anchor component={Link} href="/library">
+        <Anchor size="md" component={Link} href="/library">
           {t('addDocuments')}
         </Anchor>
       </p>
@@ -32,7 +32,7 @@ export function Start({ onAsk }: { onAsk: (question: string) => void }) {
           <IconAlertTriangle size={17} aria-hidden />
           <span>
             {t('demoWithOwn')}{' '}
-            <Anchor component={Link} href="/models">
+            <Anchor size="md" component={Link} href="/models">
               {t('importModel')}
             </Anchor>
           </span>

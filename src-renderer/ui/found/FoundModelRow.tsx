@@ -20,7 +20,7 @@ export function FoundModelRow({ model }: { model: FoundModel }) {
       <Group justify="space-between" wrap="nowrap">
         <Stack gap={2} miw={0}>
           <Group gap="xs">
-            <Text fw={600} className={classes.name}>
+            <Text size="md" fw={600} className={classes.name}>
               {model.name}
             </Text>
             <Badge variant="light" color="gray">
@@ -29,8 +29,8 @@ export function FoundModelRow({ model }: { model: FoundModel }) {
             {fit && <FitBadge verdict={fit.verdict} />}
           </Group>
           <Facts model={model} />
-          {model.hasAdapter && <Text size="sm">{t('adapter')}</Text>}
-          {obstacle && <Text size="sm">{t(`common:notBlended.${obstacle}`, { name: model.name })}</Text>}
+          {model.hasAdapter && <Text>{t('adapter')}</Text>}
+          {obstacle && <Text>{t(`common:notBlended.${obstacle}`, { name: model.name })}</Text>}
         </Stack>
         {active ? (
           <Badge variant="light">{t('inUse')}</Badge>
@@ -60,11 +60,11 @@ export function UnusableRow({ model }: { model: FoundModel }) {
   return (
     <li className={classes.row} aria-label={model.name}>
       <Stack gap={2}>
-        <Text fw={600} className={classes.name}>
+        <Text size="md" fw={600} className={classes.name}>
           {model.name}
         </Text>
         <Facts model={model} />
-        <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+        <Text style={{ overflowWrap: 'anywhere' }}>
           {words ? joinSentences([words.message, words.detail || words.advice]) : header?.unsupportedReason}
         </Text>
       </Stack>
@@ -87,11 +87,7 @@ function Facts({ model: { app, alsoIn, header, fileBytes } }: { model: FoundMode
     header?.baseModel && t('models:notForChat'),
     apps !== '' && t('alsoIn', { apps }),
   ];
-  return (
-    <Text size="sm" c="dimmed">
-      {facts.filter(Boolean).join(' · ')}
-    </Text>
-  );
+  return <Text c="dimmed">{facts.filter(Boolean).join(' · ')}</Text>;
 }
 
 function Loading({ id }: { id: string | null }) {

@@ -15,7 +15,7 @@ export function SearchStatus({ found }: { found: FoundModels | undefined }) {
   return (
     <div role="status">
       {lines.map((line) => (
-        <Text key={line} size="sm" c="dimmed">
+        <Text key={line} c="dimmed">
           {line}
         </Text>
       ))}

@@ -1,4 +1,4 @@
-import { ActionIcon, CopyButton, Tooltip } from '@mantine/core';
+import { CopyButton } from '@mantine/core';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -6,6 +6,7 @@ import type { CodeToken } from './highlight.ts';
 import { coloured } from './highlight-queue.ts';
 import { languageNamed } from './languages.ts';
 import classes from './Markdown.module.css';
+import { IconButton } from '../IconButton.tsx';
 
 /** Longer code is not highlighted. */
 const MAX_HIGHLIGHTED = 30_000;
@@ -21,17 +22,14 @@ export function CodeBlock({ code, language, label }: { code: string; language: s
         <span>{label ?? name}</span>
         <CopyButton value={code}>
           {({ copied, copy }) => (
-            <Tooltip label={copied ? t('common:action.copied') : t('common:action.copy')}>
-              <ActionIcon
-                size="sm"
-                variant="subtle"
-                color="gray"
-                aria-label={copied ? t('common:action.copied') : t('markdown.copyCode')}
-                onClick={copy}
-              >
-                {copied ? <IconCheck size={14} /> : <IconCopy size={14} />}
-              </ActionIcon>
-            </Tooltip>
+            <IconButton
+              label={copied ? t('common:action.copied') : t('markdown.copyCode')}
+              tip={copied ? t('common:action.copied') : t('common:action.copy')}
+              size="sm"
+              onClick={copy}
+            >
+              {copied ? <IconCheck size={14} /> : <IconCopy size={14} />}
+            </IconButton>
           )}
         </CopyButton>
       </div>

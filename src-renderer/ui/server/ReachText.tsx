@@ -17,7 +17,7 @@ export function ReachText(way: ConnectionFacts) {
   const words = useReachWords();
   if (way.reach === 'here')
     return (
-      <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+      <Text c="dimmed" style={{ overflowWrap: 'anywhere' }}>
         {words(way)}
       </Text>
     );
@@ -29,7 +29,7 @@ export function ReachText(way: ConnectionFacts) {
         style={{ flexShrink: 0, marginTop: 2 }}
         aria-hidden
       />
-      <Text size="sm" fw={500} miw={0} style={{ overflowWrap: 'anywhere' }}>
+      <Text fw={500} miw={0} style={{ overflowWrap: 'anywhere' }}>
         {words(way)}
       </Text>
     </Group>

@@ -19,9 +19,7 @@ export function AnswerEnding({
   if (words === '') return null;
   return (
     <Group gap="sm" mt={6}>
-      <Text c="dimmed" size="sm">
-        {words}
-      </Text>
+      <Text c="dimmed">{words}</Text>
       {mayContinue(message) && (
         <Button size="compact-sm" variant="light" disabled={!onContinue} onClick={onContinue}>
           {t('message.continue')}

@@ -24,8 +24,8 @@ export function AnswerFailure({
   const { message, advice } = failureWords(failure, i18n.language);
   return (
     <Alert color="gray" variant="light" icon={<IconSearchOff />} role="status">
-      <Text size="sm">{message}</Text>
-      <Text size="sm" c="dimmed" mt={4}>
+      <Text>{message}</Text>
+      <Text c="dimmed" mt={4}>
         {advice}
       </Text>
       {onRegenerate && (

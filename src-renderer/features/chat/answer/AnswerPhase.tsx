@@ -30,9 +30,7 @@ export function AnswerPhase({ message, live }: { message: Message; live: LiveAns
     <Stack gap={6} className={classes.phase} role="status">
       <Group gap="xs">
         <Loader size={14} aria-hidden />
-        <Text size="sm" c="dimmed">
-          {words()}
-        </Text>
+        <Text c="dimmed">{words()}</Text>
       </Group>
       {modelFraction !== undefined && (
         <Progress value={modelFraction * 100} size="sm" aria-label={t('phase.loadingModel')} />
@@ -47,9 +45,7 @@ export function ReadingResult() {
   return (
     <Group gap="xs" className={classes.phase} role="status">
       <Loader size={14} aria-hidden />
-      <Text size="sm" c="dimmed">
-        {t('phase.readingResult')}
-      </Text>
+      <Text c="dimmed">{t('phase.readingResult')}</Text>
     </Group>
   );
 }
@@ -61,10 +57,8 @@ function Prefill({ done, total, secondsLeft }: { done: number; total: number; se
   return (
     <Stack gap={6} className={classes.phase}>
       <Group gap="xs" justify="space-between">
-        <Text size="sm" c="dimmed">
-          {t('phase.prefilling')}
-        </Text>
-        <Text size="sm" c="dimmed" className={classes.numbers}>
+        <Text c="dimmed">{t('phase.prefilling')}</Text>
+        <Text c="dimmed" className={classes.numbers}>
           {format.percent(share)}
           {secondsLeft !== null &&
             ` · ${t('phase.secondsLeft', { time: format.duration(secondsLeft * 1000) })}`}

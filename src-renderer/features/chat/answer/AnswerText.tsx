@@ -63,7 +63,7 @@ export function AnswerText({
         ))}
       </SentenceMarks>
       {marks.words.length > 0 && (
-        <Text c="dimmed" size="sm" mt={6} role="note">
+        <Text c="dimmed" mt={6} role="note">
           {t('message.unsupportedCount', { count: marks.words.length })}
         </Text>
       )}

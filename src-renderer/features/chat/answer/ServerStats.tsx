@@ -30,14 +30,10 @@ export function ServerStats({ stats }: { stats: AnswerStats }) {
           <IconBolt size={17} aria-hidden />
           <strong>{format.duration(stats.ttftMs.total)}</strong> {t('stats.toFirstToken')}
         </span>
-        <Text size="sm" c="dimmed">
-          {t('servers:by', { model: stats.model })}
-        </Text>
+        <Text c="dimmed">{t('servers:by', { model: stats.model })}</Text>
       </div>
       <TtftBar ttft={stats.ttftMs} />
-      <Text size="sm" c="dimmed">
-        {counts.length === 0 ? t('servers:counted.nothing') : counts.join(' · ')}
-      </Text>
+      <Text c="dimmed">{counts.length === 0 ? t('servers:counted.nothing') : counts.join(' · ')}</Text>
     </div>
   );
 }

@@ -221,16 +221,14 @@ function PassageHead({ citation }: { citation: Citation }) {
     <Group justify="space-between" gap="xs" mb={6}>
       <Group gap={6} wrap="nowrap" miw={0}>
         <IconFileText size={16} aria-hidden />
-        <Text size="sm" c="dimmed" truncate>
+        <Text c="dimmed" truncate>
           {path}
         </Text>
       </Group>
       {documentId === null ? (
-        <Text size="sm" c="dimmed">
-          {t('sources.gone')}
-        </Text>
+        <Text c="dimmed">{t('sources.gone')}</Text>
       ) : (
-        <Anchor component={Link} size="sm" href={`/document/${documentId}?start=${start}&end=${end}`}>
+        <Anchor component={Link} href={`/document/${documentId}?start=${start}&end=${end}`}>
           {t('sources.open')} <IconArrowUpRight size={14} aria-hidden />
         </Anchor>
       )}

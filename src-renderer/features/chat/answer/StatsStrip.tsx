@@ -66,7 +66,7 @@ export function StatsStrip({
       </div>
       <TtftBar ttft={stats.ttftMs} />
       {stats.residentTokens > 0 && (
-        <Text size="sm" className={classes.onlyNew}>
+        <Text className={classes.onlyNew}>
           {t('stats.onlyNew', {
             fresh: format.number(fresh),
             all: format.number(stats.promptTokens),

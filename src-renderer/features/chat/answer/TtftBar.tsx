@@ -27,19 +27,17 @@ export function TtftBar({ ttft }: { ttft: Ttft }) {
       {/* It may cover buttons; clicks pass through. */}
       <HoverCard.Dropdown style={{ pointerEvents: 'none' }}>
         <Stack gap={6}>
-          <Text size="sm" fw={600}>
+          <Text fw={600}>
             {t('stats.partsTitle')}: {format.duration(ttft.total)}
           </Text>
           {parts.map(({ part, color, ms }) => (
             <div key={part} className={classes.partRow}>
               <span className={classes.dot} style={{ background: color }} />
-              <Text size="sm">{t(`stages:${part}.name`)}</Text>
+              <Text>{t(`stages:${part}.name`)}</Text>
               <Text size="xs" c="dimmed">
                 {t(`stages:${part}.help`)}
               </Text>
-              <Text size="sm" className={classes.numbers}>
-                {format.duration(ms)}
-              </Text>
+              <Text className={classes.numbers}>{format.duration(ms)}</Text>
             </div>
           ))}
         </Stack>

@@ -21,7 +21,9 @@ export function OptionsForm({ title, options, onChange }: FormProps & { title: s
   return (
     <Stack gap="md">
       <Group justify="space-between">
-        <Text fw={600}>{title}</Text>
+        <Text size="md" fw={600}>
+          {title}
+        </Text>
         <Button
           size="compact-xs"
           variant="subtle"
@@ -135,7 +137,7 @@ function ScopeChoice({ options, onChange }: FormProps) {
   if (scope.documentIds.length > 0) {
     return (
       <Group justify="space-between">
-        <Text size="sm">{t('options.documents', { count: scope.documentIds.length })}</Text>
+        <Text>{t('options.documents', { count: scope.documentIds.length })}</Text>
         <Button
           size="compact-xs"
           variant="light"
@@ -267,10 +269,8 @@ function Dial({
   return (
     <div>
       <Group justify="space-between">
-        <Text size="sm" fw={500}>
-          {label}
-        </Text>
-        <Text size="sm">{show(shown)}</Text>
+        <Text fw={500}>{label}</Text>
+        <Text>{show(shown)}</Text>
       </Group>
       <Slider
         thumbLabel={label}

@@ -1,6 +1,7 @@
-import { ActionIcon, Loader, Tooltip } from '@mantine/core';
+import { Loader } from '@mantine/core';
 import { IconPencil, IconX } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
+import { IconButton } from '../../../ui/IconButton.tsx';
 import classes from './Composer.module.css';
 
 /** A queued question: what it waits for, with edit and discard. */
@@ -30,22 +31,12 @@ export function QueuedQuestion({
       <span className={classes.queuedText}>
         <span role="status">{why}</span> “{text}”
       </span>
-      <Tooltip label={t('queued.edit')}>
-        <ActionIcon size="sm" variant="subtle" color="gray" aria-label={t('queued.edit')} onClick={onEdit}>
-          <IconPencil size={15} />
-        </ActionIcon>
-      </Tooltip>
-      <Tooltip label={t('queued.discard')}>
-        <ActionIcon
-          size="sm"
-          variant="subtle"
-          color="gray"
-          aria-label={t('queued.discard')}
-          onClick={onDiscard}
-        >
-          <IconX size={15} />
-        </ActionIcon>
-      </Tooltip>
+      <IconButton label={t('queued.edit')} size="sm" onClick={onEdit}>
+        <IconPencil size={15} />
+      </IconButton>
+      <IconButton label={t('queued.discard')} size="sm" onClick={onDiscard}>
+        <IconX size={15} />
+      </IconButton>
     </div>
   );
 }

@@ -1,6 +1,7 @@
-import { ActionIcon, Tooltip } from '@mantine/core';
+import { ActionIcon } from '@mantine/core';
 import { IconArrowUp, IconPlayerStopFilled } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
+import { IconButton } from '../../../ui/IconButton.tsx';
 import type { Question } from './useQuestion.ts';
 
 /** Stops the answer being generated, and sends or queues the draft. */
@@ -17,20 +18,20 @@ export function SendButtons({
   return (
     <>
       {busy && (
-        <Tooltip label={t('composer.stop')}>
-          <ActionIcon
-            size={34}
-            radius="xl"
-            variant={text === '' ? 'filled' : 'light'}
-            aria-label={t('composer.stop')}
-            onClick={onStop}
-          >
-            <IconPlayerStopFilled size={16} />
-          </ActionIcon>
-        </Tooltip>
+        <IconButton
+          label={t('composer.stop')}
+          color="kvasir"
+          size={34}
+          radius="xl"
+          variant={text === '' ? 'filled' : 'light'}
+          onClick={onStop}
+        >
+          <IconPlayerStopFilled size={16} />
+        </IconButton>
       )}
       {(!busy || text !== '') && (
         <ActionIcon
+          color="kvasir"
           size={34}
           radius="xl"
           variant="filled"

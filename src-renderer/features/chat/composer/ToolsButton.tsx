@@ -43,7 +43,7 @@ export function ToolsButton({
       </Popover.Target>
       <Popover.Dropdown aria-label={t('tools.title')} mah="min(72vh, 640px)" style={{ overflowY: 'auto' }}>
         <ToolsForm title={t('tools.title')} options={options} onChange={onChange} />
-        <Anchor component={Link} href="/settings?section=tools" size="sm" display="inline-block" mt="sm">
+        <Anchor component={Link} href="/settings?section=tools" display="inline-block" mt="sm">
           {t('tools.manage')}
         </Anchor>
       </Popover.Dropdown>

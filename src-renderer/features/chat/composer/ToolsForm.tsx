@@ -20,7 +20,7 @@ export function ToolsForm({
   const titleId = useId();
   return (
     <Stack gap="sm" role="group" aria-labelledby={titleId}>
-      <Text id={titleId} fw={600}>
+      <Text size="md" id={titleId} fw={600}>
         {title}
       </Text>
       <NoToolsNote />
@@ -67,9 +67,5 @@ function NoToolsNote() {
   const { data: models = [] } = useCall('models.list');
   const model = models.find(({ role, active }) => role === 'chat' && active);
   if (takes !== false || !model) return null;
-  return (
-    <Text size="sm" role="note">
-      {t('tools.none', { model: model.name })}
-    </Text>
-  );
+  return <Text role="note">{t('tools.none', { model: model.name })}</Text>;
 }

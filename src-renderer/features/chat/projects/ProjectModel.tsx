@@ -20,7 +20,7 @@ function Offer({ name, model }: { name: string; model: ModelEntry }) {
   return (
     <Alert mx="md" my="xs" py={6} role="note" data-on="screen">
       <Group justify="space-between" wrap="nowrap">
-        <Text size="sm">{t('projects.otherModel', { name, model: model.name })}</Text>
+        <Text>{t('projects.otherModel', { name, model: model.name })}</Text>
         <Button size="compact-sm" variant="light" loading={busy} onClick={() => void activate()}>
           {t('projects.switch')}
         </Button>

@@ -1,7 +1,8 @@
-import { ActionIcon, Menu, Tooltip, UnstyledButton } from '@mantine/core';
+import { ActionIcon, Menu, UnstyledButton } from '@mantine/core';
 import { IconDots, IconFolder, IconFolderOpen, IconPencil, IconPlus, IconTrash } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import type { Project } from '../../../../src-shared/contract/projects.ts';
+import { IconButton } from '../../../ui/IconButton.tsx';
 import { setProjectOpen } from '../chat-state.ts';
 import classes from '../sidebar/Sidebar.module.css';
 import type { ProjectActions } from './useProjectActions.tsx';
@@ -40,15 +41,9 @@ export function ProjectRow({
         <span className={classes.count}>{count}</span>
       </UnstyledButton>
       <span className={classes.projectButtons}>
-        <Tooltip label={t('projects.ask', { name })}>
-          <ActionIcon
-            {...button}
-            aria-label={t('projects.ask', { name })}
-            onClick={() => actions.start(project)}
-          >
-            <IconPlus size={16} />
-          </ActionIcon>
-        </Tooltip>
+        <IconButton label={t('projects.ask', { name })} {...button} onClick={() => actions.start(project)}>
+          <IconPlus size={16} />
+        </IconButton>
         <Menu position="bottom-end" withinPortal returnFocus={false}>
           <Menu.Target>
             <ActionIcon {...button} aria-label={t('projects.menu', { name })}>

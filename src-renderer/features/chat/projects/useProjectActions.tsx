@@ -53,7 +53,7 @@ export function useProjectActions(start: (project: Project) => void) {
       const { id, name } = project;
       modals.openConfirmModal({
         title: t('projects.remove', { name }),
-        children: <Text size="sm">{t('projects.removeText')}</Text>,
+        children: <Text>{t('projects.removeText')}</Text>,
         labels: { confirm: t('common:action.delete'), cancel: t('common:action.cancel') },
         confirmProps: { color: 'red.9' },
         onConfirm: () => attempt(() => client.call('projects.delete', { id })),

@@ -1,7 +1,7 @@
-import { ActionIcon, Tooltip } from '@mantine/core';
 import { IconArrowsDiagonal, IconArrowsDiagonalMinimize2 } from '@tabler/icons-react';
 import { useRef, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { IconButton } from '../../../ui/IconButton.tsx';
 import { useChatLayout } from '../chat-state.ts';
 import classes from './ReportPane.module.css';
 
@@ -57,16 +57,9 @@ export function WidthToggle() {
   const label = t(reportWide ? 'report.narrow' : 'report.wide');
   const Icon = reportWide ? IconArrowsDiagonalMinimize2 : IconArrowsDiagonal;
   return (
-    <Tooltip label={label}>
-      <ActionIcon
-        variant="subtle"
-        color="gray"
-        aria-label={label}
-        onClick={() => useChatLayout.setState({ reportWide: !reportWide })}
-      >
-        <Icon size={17} />
-      </ActionIcon>
-    </Tooltip>
+    <IconButton label={label} onClick={() => useChatLayout.setState({ reportWide: !reportWide })}>
+      <Icon size={17} />
+    </IconButton>
   );
 }
 

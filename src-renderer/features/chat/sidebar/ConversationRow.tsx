@@ -129,8 +129,6 @@ function RowMenu({
       <Menu.Target>
         <ActionIcon
           className={classes.menu ?? ''}
-          variant="subtle"
-          color="gray"
           size="sm"
           tabIndex={tabStop ? 0 : -1}
           aria-label={t('list.menu', { title: name })}

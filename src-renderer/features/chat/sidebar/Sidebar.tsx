@@ -1,4 +1,4 @@
-import { ActionIcon, CloseButton, TextInput, Tooltip } from '@mantine/core';
+import { CloseButton, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconLayoutSidebarLeftCollapse, IconPencilPlus, IconSearch } from '@tabler/icons-react';
 import { useState, type RefObject } from 'react';
@@ -7,6 +7,7 @@ import type { Project } from '../../../../src-shared/contract/projects.ts';
 import { useCall } from '../../../client/context.tsx';
 import { DropHint } from '../../../ui/DropHint.tsx';
 import { FailureAlert } from '../../../ui/FailureAlert.tsx';
+import { IconButton } from '../../../ui/IconButton.tsx';
 import { useFileDrop } from '../../../ui/useFileDrop.ts';
 import { ProjectsBar } from '../projects/ProjectsBar.tsx';
 import { useProjectActions } from '../projects/useProjectActions.tsx';
@@ -62,16 +63,12 @@ export function Sidebar({
             setSearch('');
           }}
         />
-        <Tooltip label={t('list.new')}>
-          <ActionIcon size={34} variant="light" aria-label={t('list.new')} onClick={() => onNew()}>
-            <IconPencilPlus size={18} />
-          </ActionIcon>
-        </Tooltip>
-        <Tooltip label={t('list.hide')}>
-          <ActionIcon size={34} variant="subtle" color="gray" aria-label={t('list.hide')} onClick={onHide}>
-            <IconLayoutSidebarLeftCollapse size={18} />
-          </ActionIcon>
-        </Tooltip>
+        <IconButton label={t('list.new')} color="kvasir" size={34} variant="light" onClick={() => onNew()}>
+          <IconPencilPlus size={18} />
+        </IconButton>
+        <IconButton label={t('list.hide')} size={34} onClick={onHide}>
+          <IconLayoutSidebarLeftCollapse size={18} />
+        </IconButton>
       </div>
       <ProjectsBar actions={projectActions} />
       {error && <FailureAlert failure={error} onRetry={() => void refetch()} />}

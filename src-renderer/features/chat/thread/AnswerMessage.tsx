@@ -156,9 +156,7 @@ function AnswerOutcome({ message, asking }: { message: Message; asking: AskActio
   return (
     <>
       {message.state === 'done' && message.text === '' && !mayContinue(message) && (
-        <Text c="dimmed" size="sm">
-          {t('message.empty')}
-        </Text>
+        <Text c="dimmed">{t('message.empty')}</Text>
       )}
       <AnswerEnding
         message={message}

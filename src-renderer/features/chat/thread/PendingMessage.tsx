@@ -32,9 +32,7 @@ export function PendingMessage({
       ) : (
         <Group gap="xs" className={classes.answer} role="status">
           <Loader size={14} aria-hidden />
-          <Text size="sm" c="dimmed">
-            {t('phase.sending')}
-          </Text>
+          <Text c="dimmed">{t('phase.sending')}</Text>
         </Group>
       )}
     </>

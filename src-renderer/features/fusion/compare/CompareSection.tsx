@@ -114,9 +114,7 @@ function Running({
   return (
     <Group gap="sm" wrap="nowrap">
       <Stack gap={4} flex={1}>
-        <Text size="sm" role="status">
-          {parts.join(' · ')}
-        </Text>
+        <Text role="status">{parts.join(' · ')}</Text>
         <Progress value={total > 0 ? (done / total) * 100 : 0} size="sm" aria-label={t('compare:running')} />
       </Stack>
       <Button size="xs" variant="default" loading={stopping} onClick={stop}>

@@ -81,7 +81,7 @@ function Sameness({ method, reference, words: { t } }: MethodProps) {
 function Answer({ method: { thought, text, complete }, reference, words: { t } }: MethodProps) {
   if (text.trim() === '')
     return (
-      <Text size="sm" c="dimmed" fs="italic">
+      <Text c="dimmed" fs="italic">
         {t(thought === '' ? 'compare:noText' : 'compare:stillThinking')}
       </Text>
     );

@@ -117,8 +117,6 @@ function ChunkRow({
             <ActionIcon
               component={Link}
               href={`/document/${encodeURIComponent(chunk.documentId)}`}
-              variant="subtle"
-              color="gray"
               size="xs"
               ml={6}
               aria-label={t('chunks.openDocument', { title: chunk.title })}

@@ -1,8 +1,9 @@
-import { ActionIcon, Tooltip, UnstyledButton } from '@mantine/core';
+import { UnstyledButton } from '@mantine/core';
 import { IconPin, IconPinFilled, IconPinnedOff } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import type { ChunkInfo } from '../../../../src-shared/contract/libraries.ts';
 import { useAction } from '../../../client/context.tsx';
+import { IconButton } from '../../../ui/IconButton.tsx';
 import { notifyFailure } from '../../../ui/notify.tsx';
 import { useFormat } from '../../../ui/useFormat.ts';
 import classes from './Document.module.css';
@@ -48,20 +49,19 @@ function PinButton({ chunk: { key, pinned } }: { chunk: ChunkInfo }) {
   const pin = useAction('cache.pin');
   const label = pinned ? t('document.unpin') : t('document.pin');
   return (
-    <Tooltip label={label}>
-      <ActionIcon
-        size="sm"
-        variant="light"
-        aria-label={label}
-        onClick={() =>
-          pin.mutate(
-            { selection: { keys: [key] }, pinned: !pinned },
-            { onError: (error) => notifyFailure(error, t('common:error.title')) },
-          )
-        }
-      >
-        {pinned ? <IconPinnedOff size={14} /> : <IconPin size={14} />}
-      </ActionIcon>
-    </Tooltip>
+    <IconButton
+      label={label}
+      color="kvasir"
+      size="sm"
+      variant="light"
+      onClick={() =>
+        pin.mutate(
+          { selection: { keys: [key] }, pinned: !pinned },
+          { onError: (error) => notifyFailure(error, t('common:error.title')) },
+        )
+      }
+    >
+      {pinned ? <IconPinnedOff size={14} /> : <IconPin size={14} />}
+    </IconButton>
   );
 }

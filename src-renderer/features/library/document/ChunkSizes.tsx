@@ -110,9 +110,7 @@ function Sizes({ sizes, limit }: { sizes: readonly number[]; limit: number }) {
   });
   return (
     <div>
-      <Text size="sm" role="status">
-        {sentence}
-      </Text>
+      <Text role="status">{sentence}</Text>
       <div className={classes.bars} role="img" aria-label={`${t('sizes.histogram')}: ${sentence}`}>
         {bars.map((bar, index) => (
           <div key={index} style={{ height: `${(bar / highest) * 100}%` }} />

@@ -160,7 +160,7 @@ function Notes({ document }: { document: DocumentInfo }) {
       <WebSource document={document} />
       {failure && <FailureAlert failure={failure} onRetry={() => retry([id])} />}
       {phase !== 'ready' && phase !== 'failed' && (
-        <Text size="sm" c="dimmed" role="status">
+        <Text c="dimmed" role="status">
           {t('document.notReady', { phase: t(`phase.${phase}`) })}
         </Text>
       )}
@@ -173,9 +173,7 @@ function Notes({ document }: { document: DocumentInfo }) {
           title={t('document.warnings')}
         >
           {warnings.map((warning) => (
-            <Text key={warning} size="sm">
-              {warning}
-            </Text>
+            <Text key={warning}>{warning}</Text>
           ))}
         </Alert>
       )}

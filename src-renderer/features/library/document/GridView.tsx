@@ -49,7 +49,7 @@ export function GridView({ document, passage }: { document: DocumentInfo; passag
             onChange={(value) => setChosen(Number(value))}
           />
         )}
-        <Text size="sm" c="dimmed">
+        <Text c="dimmed">
           {t('grid.size', { rows, columns })}
           {columns > header.length && ` ${t('grid.columnsShown', { count: header.length })}`}
         </Text>

@@ -16,9 +16,9 @@ export function WebSource({ document: { id, address, fetchedMs } }: { document: 
   const onError = (error: unknown): void => notifyFailure(error, t('common:error.title'));
   return (
     <Group gap="sm">
-      <Text size="sm" c="dimmed" className={classes.summary}>
+      <Text c="dimmed" className={classes.summary}>
         {t('document.fetched', { date: format.date(fetchedMs) })}{' '}
-        <Anchor href={address} target="_blank" rel="noopener noreferrer" size="sm">
+        <Anchor href={address} target="_blank" rel="noopener noreferrer">
           {address}
         </Anchor>
       </Text>

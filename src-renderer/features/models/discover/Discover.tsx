@@ -65,9 +65,7 @@ function Search({
           </Button>
         </Group>
       </form>
-      <Text size="sm" c="dimmed">
-        {t('asks', { host })}
-      </Text>
+      <Text c="dimmed">{t('asks', { host })}</Text>
     </Stack>
   );
 }

@@ -16,7 +16,7 @@ export function FileRow({ repository, file }: { repository: HubRepository; file:
     <li className={classes.row} aria-label={name} data-recommended={recommended ?? undefined}>
       <div className={classes.body}>
         <Group gap="xs">
-          <Text fw={600} className={classes.name}>
+          <Text size="md" fw={600} className={classes.name}>
             {name}
           </Text>
           {recommended && <Badge>{t('recommended')}</Badge>}
@@ -27,11 +27,9 @@ export function FileRow({ repository, file }: { repository: HubRepository; file:
           )}
           {fit && <FitBadge verdict={fit.verdict} />}
         </Group>
-        <Text size="sm" c="dimmed">
-          {facts.join(' · ')}
-        </Text>
-        {recommended && <Text size="sm">{t(`why.${recommended}`)}</Text>}
-        {local && !local.same && <Text size="sm">{t('changed')}</Text>}
+        <Text c="dimmed">{facts.join(' · ')}</Text>
+        {recommended && <Text>{t(`why.${recommended}`)}</Text>}
+        {local && !local.same && <Text>{t('changed')}</Text>}
       </div>
       {repository.failure?.code !== 'HUB_GATED' && (
         <div className={classes.action}>

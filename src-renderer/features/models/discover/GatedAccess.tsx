@@ -13,7 +13,9 @@ export function GatedAccess({ repository, hub }: { repository: HubRepository; hu
     <Paper withBorder p="md" radius="lg" role="note" aria-label={t('gatedSteps.title')}>
       <Group gap="xs" mb="xs">
         <IconLock size={18} aria-hidden />
-        <Text fw={600}>{t('gatedSteps.title')}</Text>
+        <Text size="md" fw={600}>
+          {t('gatedSteps.title')}
+        </Text>
       </Group>
       <ol className={classes.steps}>
         <li>

@@ -31,9 +31,7 @@ export function HubResponse({
       {asking && (
         <Group gap="xs" role="status">
           <Loader size="xs" />
-          <Text size="sm" c="dimmed">
-            {t('asking', { host })}
-          </Text>
+          <Text c="dimmed">{t('asking', { host })}</Text>
         </Group>
       )}
       {children}
@@ -48,7 +46,7 @@ function Refusal({ failure, onRetry }: { failure: ShownFailure; onRetry: () => v
   return (
     <Alert color="gray" variant="light" icon={<IconWifiOff />} role="status">
       <Group justify="space-between" wrap="nowrap">
-        <Text size="sm">{failureWords(failure, i18n.language).message}</Text>
+        <Text>{failureWords(failure, i18n.language).message}</Text>
         <Button size="compact-sm" variant="default" flex="none" onClick={onRetry}>
           {t('action.retry')}
         </Button>

@@ -55,25 +55,21 @@ function Known({ repository, hub }: { repository: HubRepository; hub: HubInfo })
       ) : (
         failure && <FailureAlert failure={failure} />
       )}
-      <Text fw={600} component="h3" m={0}>
+      <Text size="md" fw={600} component="h3" m={0}>
         {t('files')}
       </Text>
-      {files.length === 0 && <Text size="sm">{t('filesNone')}</Text>}
+      {files.length === 0 && <Text>{t('filesNone')}</Text>}
       <ul className={classes.rows}>
         {files.map((file) => (
           <FileRow key={file.path} repository={repository} file={file} />
         ))}
       </ul>
-      {measured && (
-        <Text size="sm" c="dimmed">
-          {t('speedFrom')}
-        </Text>
-      )}
+      {measured && <Text c="dimmed">{t('speedFrom')}</Text>}
       {others.length > 0 && (
         <details>
           <summary className={classes.summary}>{t('others', { count: others.length })}</summary>
           {others.map(({ path, kind }) => (
-            <Text key={path} size="sm" style={{ overflowWrap: 'anywhere' }}>
+            <Text key={path} style={{ overflowWrap: 'anywhere' }}>
               {path}: {t(`other.${kind}`)}
             </Text>
           ))}
@@ -103,23 +99,19 @@ function About({ repository }: { repository: HubRepository }) {
         )}
         {runs && <Badge variant="light">{t(header.obstacle ? 'notBlended' : 'blended')}</Badge>}
         <GatedBadge gated={gated} />
-        <Anchor href={page} target="_blank" rel="noopener noreferrer" size="sm">
+        <Anchor href={page} target="_blank" rel="noopener noreferrer">
           {t('page')} <IconExternalLink size={14} aria-hidden style={{ verticalAlign: '-2px' }} />
         </Anchor>
       </Group>
-      <Text size="sm" c="dimmed">
-        {[...facts, context].filter(Boolean).join(' · ')}
-      </Text>
+      <Text c="dimmed">{[...facts, context].filter(Boolean).join(' · ')}</Text>
       {header?.obstacle && (
-        <Text size="sm">{t(`common:notBlended.${header.obstacle}`, { name: repository.repository })}</Text>
+        <Text>{t(`common:notBlended.${header.obstacle}`, { name: repository.repository })}</Text>
       )}
-      {header?.baseModel && <Text size="sm">{t('models:baseModel')}</Text>}
+      {header?.baseModel && <Text>{t('models:baseModel')}</Text>}
       {header && role === 'chat' && header.unsupportedReason !== '' && (
-        <Text size="sm" c="var(--kv-danger)">
-          {t('models:unsupported', { reason: header.unsupportedReason })}
-        </Text>
+        <Text c="var(--kv-danger)">{t('models:unsupported', { reason: header.unsupportedReason })}</Text>
       )}
-      {role === 'other' && <Text size="sm">{t('notUsed')}</Text>}
+      {role === 'other' && <Text>{t('notUsed')}</Text>}
     </Stack>
   );
 }

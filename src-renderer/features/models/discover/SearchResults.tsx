@@ -57,7 +57,7 @@ function ResultPage({
       onRetry={() => void refetch()}
       asking={isFetching && !page}
     >
-      {page?.entries.length === 0 && <Text size="sm">{t('none', { host: hub.host, query })}</Text>}
+      {page?.entries.length === 0 && <Text>{t('none', { host: hub.host, query })}</Text>}
       <ul className={classes.rows}>
         {page?.entries.map((entry) => (
           <Result key={entry.repository} entry={entry} />
@@ -89,9 +89,7 @@ function Result({ entry }: { entry: HubEntry }) {
           )}
           <GatedBadge gated={entry.gated} />
         </Group>
-        <Text size="sm" c="dimmed">
-          {facts.join(' · ')}
-        </Text>
+        <Text c="dimmed">{facts.join(' · ')}</Text>
       </div>
     </li>
   );

@@ -25,10 +25,8 @@ export function StartingPoints({ hub }: { hub: HubInfo }) {
       onRetry={() => void refetch()}
       asking={isFetching && !points}
     >
-      <Text size="sm" c="dimmed">
-        {t(gpu ? 'startText.gpu' : 'startText.memory', { memory })}
-      </Text>
-      {points?.length === 0 && <Text size="sm">{t('startNone')}</Text>}
+      <Text c="dimmed">{t(gpu ? 'startText.gpu' : 'startText.memory', { memory })}</Text>
+      {points?.length === 0 && <Text>{t('startNone')}</Text>}
       <ul className={classes.rows}>
         {points?.map((point, index) => (
           <Point key={point.repository} point={point} first={index === 0} />
@@ -60,9 +58,7 @@ function Point({ point, first }: { point: StartingPoint; first: boolean }) {
           {repository}
         </Link>{' '}
         <GatedBadge gated={gated} />
-        <Text size="sm" c="dimmed">
-          {facts.filter(Boolean).join(' · ')}
-        </Text>
+        <Text c="dimmed">{facts.filter(Boolean).join(' · ')}</Text>
       </div>
       <div className={classes.action}>
         <HubFileButton at={point} name={repository} primary={first} />

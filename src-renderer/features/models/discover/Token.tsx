@@ -33,7 +33,7 @@ export function TokenForm({ hub }: { hub: HubInfo }) {
     );
   return (
     <Stack gap="xs" mt="xs" maw={620}>
-      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+      <Text style={{ overflowWrap: 'anywhere' }}>
         {token === 'none' ? t('token.none') : t(`token.kept.${token}`, { host, path })}
       </Text>
       <form

@@ -32,9 +32,7 @@ function ServerForm({ onDone }: { onDone: () => void }) {
   };
   return (
     <Stack gap="sm">
-      <Text size="sm" c="dimmed">
-        {t('add.text')}
-      </Text>
+      <Text c="dimmed">{t('add.text')}</Text>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -104,7 +102,7 @@ function ModelForm({
         },
       },
     );
-  if (listed.models.length === 0) return <Text size="sm">{t('add.none')}</Text>;
+  if (listed.models.length === 0) return <Text>{t('add.none')}</Text>;
   return (
     <form
       onSubmit={(event) => {

@@ -19,7 +19,7 @@ export function ServerLines({ server }: { server: ServerFacts }) {
   ];
   return (
     <>
-      <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+      <Text c="dimmed" style={{ overflowWrap: 'anywhere' }}>
         {facts.join(' · ')}
       </Text>
       <ReachText {...server} />

@@ -30,7 +30,7 @@ function KeyForm({ model: { id, server }, onDone }: { model: ModelEntry; onDone:
       }}
     >
       <Stack gap="md">
-        <Text size="sm">{t(`facts.key.${server?.key ?? 'none'}`)}</Text>
+        <Text>{t(`facts.key.${server?.key ?? 'none'}`)}</Text>
         <PasswordInput
           data-autofocus
           label={t('add.key')}

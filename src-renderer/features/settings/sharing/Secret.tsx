@@ -35,9 +35,7 @@ export function Secret({
   const label = t(`secrets.${name}`);
   return (
     <Stack gap={4} role="group" aria-label={label}>
-      <Text size="sm" fw={600}>
-        {label}
-      </Text>
+      <Text fw={600}>{label}</Text>
       {help !== undefined && (
         <Text size="xs" c="dimmed">
           {help}
@@ -48,7 +46,7 @@ export function Secret({
           {t('secrets.lost')}
         </Alert>
       ) : (
-        <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+        <Text style={{ overflowWrap: 'anywhere' }}>
           {kept ? t(`secrets.${kept}`, { path: info.secretsFile }) : t('secrets.none')}
         </Text>
       )}

@@ -23,9 +23,7 @@ export function SharingSection({ settings: { sharing } }: { settings: Settings }
   const Fields = kind === 'off' ? undefined : FIELDS[kind];
   return (
     <>
-      <Text size="sm" c="dimmed">
-        {t('intro')}
-      </Text>
+      <Text c="dimmed">{t('intro')}</Text>
       <SegmentedControl
         w="fit-content"
         aria-label={t('kind')}

@@ -21,9 +21,7 @@ export function TestConnection({ sharing }: { sharing: Sharing }) {
         <Button variant="default" loading={test.isPending} onClick={() => test.mutate({})}>
           {t('test.button')}
         </Button>
-        <Text size="sm" c="dimmed">
-          {t(sharing.readOnly ? 'test.helpReadOnly' : 'test.help')}
-        </Text>
+        <Text c="dimmed">{t(sharing.readOnly ? 'test.helpReadOnly' : 'test.help')}</Text>
       </Group>
       <div role="status">
         {failure && <FailureAlert failure={failure} />}

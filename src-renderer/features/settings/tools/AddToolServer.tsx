@@ -26,9 +26,7 @@ export function AddToolServer({ opened, onClose }: { opened: boolean; onClose: (
         ) : (
           <ServerForm key={form} kind={form} onDone={onClose} />
         )}
-        <Text size="sm" c="dimmed">
-          {t('risk.text')}
-        </Text>
+        <Text c="dimmed">{t('risk.text')}</Text>
       </Stack>
     </Modal>
   );

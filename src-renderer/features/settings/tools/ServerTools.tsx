@@ -10,12 +10,10 @@ const SHOWN_LINES = 2;
 /** A server's tools, and whether each asks. */
 export function ServerTools({ server: { name, state, tools } }: { server: ToolServer }) {
   const { t } = useTranslation('mcp');
-  if (tools.length === 0) return state === 'ready' && <Text size="sm">{t('noTools')}</Text>;
+  if (tools.length === 0) return state === 'ready' && <Text>{t('noTools')}</Text>;
   return (
     <Stack gap="xs">
-      <Text size="sm" fw={500}>
-        {t('tools', { count: tools.length })}
-      </Text>
+      <Text fw={500}>{t('tools', { count: tools.length })}</Text>
       {tools.map((tool) => (
         <ToolLine key={tool.name} server={name} tool={tool} />
       ))}
@@ -27,9 +25,7 @@ export function ServerTools({ server: { name, state, tools } }: { server: ToolSe
 export function ToolWords({ title, description }: Pick<ListedTool, 'title' | 'description'>) {
   return (
     <div>
-      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-        {title}
-      </Text>
+      <Text style={{ overflowWrap: 'anywhere' }}>{title}</Text>
       <Text size="xs" c="dimmed" lineClamp={SHOWN_LINES} title={description}>
         {description}
       </Text>

@@ -24,7 +24,7 @@ export function ToolServerCard({ server }: { server: ToolServer }) {
       <Stack gap="xs">
         <Group justify="space-between" wrap="nowrap">
           <Group gap="xs" miw={0}>
-            <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
+            <Text size="md" fw={600} style={{ overflowWrap: 'anywhere' }}>
               {name}
             </Text>
             <Badge variant="light" color={enabled ? COLORS[state] : 'gray'} role="status">
@@ -37,12 +37,7 @@ export function ToolServerCard({ server }: { server: ToolServer }) {
               checked={enabled}
               onChange={(event) => enable.mutate({ name, enabled: event.currentTarget.checked }, { onError })}
             />
-            <ActionIcon
-              variant="subtle"
-              color="gray"
-              aria-label={t('remove.open', { name })}
-              onClick={remove}
-            >
+            <ActionIcon aria-label={t('remove.open', { name })} onClick={remove}>
               <IconTrash size={16} aria-hidden />
             </ActionIcon>
           </Group>
@@ -66,12 +61,12 @@ function Place({ server: { command, url, secrets } }: { server: ToolServer }) {
   return (
     <>
       {command !== null && (
-        <Text size="sm" c="dimmed">
+        <Text c="dimmed">
           {t('runs')} <Code style={{ overflowWrap: 'anywhere' }}>{command}</Code>
         </Text>
       )}
       {address && reach && (
-        <Text size="sm" {...(reach === 'here' && { c: 'dimmed' })} style={{ overflowWrap: 'anywhere' }}>
+        <Text {...(reach === 'here' && { c: 'dimmed' })} style={{ overflowWrap: 'anywhere' }}>
           {t(`reach.${reach}`, { host: address.host })}
           {reach !== 'here' && address.protocol === 'http:' && ` ${t('readable')}`}
         </Text>
@@ -92,9 +87,9 @@ function SignIn({ server: { name, url, secrets, failure, signInPage } }: { serve
   const onError = (error: unknown): void => notifyFailure(error, t('common:error.title'));
   if (signInPage !== null)
     return (
-      <Text size="sm" role="alert">
+      <Text role="alert">
         {t('signIn.waits')}{' '}
-        <Anchor href={signInPage} target="_blank" rel="noopener noreferrer">
+        <Anchor size="md" href={signInPage} target="_blank" rel="noopener noreferrer">
           {t('signIn.page', { host: URL.parse(signInPage)?.host ?? '' })}
         </Anchor>
       </Text>
@@ -113,7 +108,7 @@ function useRemove(name: string): () => void {
   return () => {
     modals.openConfirmModal({
       title: t('remove.title', { name }),
-      children: <Text size="sm">{t('remove.text')}</Text>,
+      children: <Text>{t('remove.text')}</Text>,
       labels: { confirm: t('remove.confirm'), cancel: t('common:action.cancel') },
       confirmProps: { color: 'red' },
       onConfirm: () =>

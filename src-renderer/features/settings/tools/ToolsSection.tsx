@@ -23,13 +23,9 @@ export function ToolsSection() {
       <Title order={2} size="h5">
         {t('list')}
       </Title>
-      <Text size="sm" c="dimmed">
-        {t('intro')}
-      </Text>
+      <Text c="dimmed">{t('intro')}</Text>
       <Alert color="orange" icon={<IconAlertTriangle size={18} aria-hidden />} role="note">
-        <Text size="sm" fw={600}>
-          {t('risk.title')}
-        </Text>
+        <Text fw={600}>{t('risk.title')}</Text>
         {t('risk.text')}
       </Alert>
       {error && <FailureAlert failure={error} onRetry={() => void refetch()} />}
@@ -37,12 +33,12 @@ export function ToolsSection() {
       {list?.failure && (
         <Stack gap={4}>
           <FailureAlert failure={list.failure} onRetry={() => void refetch()} />
-          <Text size="sm">{t('badFile')}</Text>
+          <Text>{t('badFile')}</Text>
         </Stack>
       )}
       {list && !list.failure && (
         <Stack gap="sm" component="section" aria-label={t('list')}>
-          {list.servers.length === 0 && <Text size="sm">{t('none')}</Text>}
+          {list.servers.length === 0 && <Text>{t('none')}</Text>}
           {list.servers.map((server) => (
             <ToolServerCard key={server.name} server={server} />
           ))}
@@ -73,9 +69,7 @@ function OwnTools({ tools }: { tools: ToolList['own'] }) {
       <Title order={2} size="h5">
         {t('own')}
       </Title>
-      <Text size="sm" c="dimmed">
-        {t('ownHelp')}
-      </Text>
+      <Text c="dimmed">{t('ownHelp')}</Text>
       {tools.map(({ name, title, description }) => {
         const known = ownToolKey(name);
         return (

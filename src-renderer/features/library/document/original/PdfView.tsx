@@ -73,7 +73,7 @@ function Pages({ document, passages }: { document: DocumentInfo; passages: reado
         <Tool label={t('original.previousPage')} disabled={page <= 1} onClick={() => pages?.goTo(page - 1)}>
           <IconChevronLeft size={16} />
         </Tool>
-        <Text size="sm" className={classes.pageNumber} aria-live="polite">
+        <Text className={classes.pageNumber} aria-live="polite">
           {place && t('original.pageOf', { page, total })}
         </Text>
         <Tool label={t('original.nextPage')} disabled={page >= total} onClick={() => pages?.goTo(page + 1)}>
