@@ -3,7 +3,7 @@ import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useLocation } from 'wouter';
 import { useCall, useEvent } from '../client/context.tsx';
-import { notifyFailure, notifyInfo } from '../ui/notify.tsx';
+import { notifyFailureAs, notifyInfo } from '../ui/notify.tsx';
 
 /** Handles core events that belong to no particular screen. */
 export function CoreEvents() {
@@ -11,11 +11,11 @@ export function CoreEvents() {
   const [, navigate] = useLocation();
   useEvent('app.notice', ({ level, failure }) => {
     if (level === 'info') notifyInfo(failure.message);
-    else notifyFailure(failure, t(level === 'error' ? 'error.title' : 'notice'));
+    else notifyFailureAs(t(level === 'error' ? 'error.title' : 'notice'), failure);
   });
   const { data: found } = useCall('app.found');
   useEffect(() => {
-    for (const failure of found ?? []) notifyFailure(failure, i18next.t('notice'));
+    for (const failure of found ?? []) notifyFailureAs(i18next.t('notice'), failure);
   }, [found]); // only once, even if the language changes
   useEvent('app.open', ({ route }) => {
     if (route !== '') navigate(route);

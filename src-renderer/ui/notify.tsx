@@ -13,7 +13,12 @@ function closable() {
 }
 
 /** Shows a failure: what happened and why, then what to do. It stays open if it offers an action. */
-export function notifyFailure(error: unknown, title: string): void {
+export function notifyFailure(error: unknown): void {
+  notifyFailureAs(i18next.t('error.title'), error);
+}
+
+/** A failure with a title that says what it is about. */
+export function notifyFailureAs(title: string, error: unknown): void {
   const failure = shownFailure(error);
   const { message, advice, detail } = failureWords(failure, i18next.language);
   notifications.show({

@@ -19,7 +19,6 @@ export function useActivate({ id, name, role, obstacle, server }: ModelEntry): {
   const client = useClient();
   const reach = useReachWords();
   const change = useAction('models.activate');
-  const failed = (error: unknown): void => notifyFailure(error, t('common:error.title'));
 
   async function activate(): Promise<void> {
     try {
@@ -28,10 +27,10 @@ export function useActivate({ id, name, role, obstacle, server }: ModelEntry): {
         title: t('impact.title', { name }),
         children,
         labels: { confirm: t('impact.confirm'), cancel: t('common:action.cancel') },
-        onConfirm: () => change.mutate({ id }, { onError: failed }),
+        onConfirm: () => change.mutate({ id }, { onError: notifyFailure }),
       });
     } catch (error) {
-      failed(error);
+      notifyFailure(error);
     }
   }
 
@@ -49,7 +48,7 @@ export function useActivate({ id, name, role, obstacle, server }: ModelEntry): {
 
   function loadAgain(): void {
     const onSuccess = (): void => notifyInfo(t('common:loadAgain.done'));
-    change.mutate({ id }, { onError: failed, onSuccess });
+    change.mutate({ id }, { onError: notifyFailure, onSuccess });
   }
 
   return { activate, loadAgain, busy: change.isPending };

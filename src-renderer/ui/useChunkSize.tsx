@@ -39,10 +39,7 @@ export function useChunkSize(): (chunkTokens: number | null) => void {
       onConfirm: () =>
         update.mutate(
           { chunkTokens },
-          {
-            onSuccess: () => notifyInfo(t('sizes.done')),
-            onError: (error) => notifyFailure(error, t('common:error.title')),
-          },
+          { onSuccess: () => notifyInfo(t('sizes.done')), onError: notifyFailure },
         ),
     });
   };

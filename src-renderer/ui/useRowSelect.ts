@@ -1,5 +1,4 @@
 import { useRef } from 'react';
-import { useTranslation } from 'react-i18next';
 import { notifyFailure } from './notify.tsx';
 import { toggled, type SelectGesture } from './table-selection.ts';
 import type { PagedRows } from './usePagedRows.ts';
@@ -14,17 +13,13 @@ export interface RowSelectOptions<Row> {
 
 /** Selects one row, adds one, or selects a range, including rows that were never shown. */
 export function useRowSelect<Row>({ rows, total, keyOf, selected, onSelect }: RowSelectOptions<Row>) {
-  const { t } = useTranslation();
   const anchor = useRef(0);
   const selectRange = (from: number, to: number): void => {
     const [first, last] = [Math.min(from, to), Math.max(from, to)];
     // Selecting with the arrow keys must not wait for rows that are there.
     const range = loadedRows(rows, first, last);
     if (range) return onSelect?.(new Set(range.map(keyOf)));
-    rows.load(first, last).then(
-      (loaded) => onSelect?.(new Set(loaded.map(keyOf))),
-      (error: unknown) => notifyFailure(error, t('error.title')),
-    );
+    rows.load(first, last).then((loaded) => onSelect?.(new Set(loaded.map(keyOf))), notifyFailure);
   };
   return {
     setAnchor: (index: number): void => {

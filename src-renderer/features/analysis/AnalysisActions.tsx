@@ -13,13 +13,12 @@ import { saveFile } from '../../viz/save.ts';
 export function AnalysisActions({ analysis }: { analysis: Analysis }) {
   const { t } = useTranslation(['analysis', 'common']);
   const { id, state, kind, stepsDone, stepsFailed, steps } = analysis;
-  const failed = (error: unknown): void => notifyFailure(error, t('common:error.title'));
   const stop = useAction('analysis.stop');
   const resume = useAction('analysis.resume');
   const busy = state === 'waiting' || state === 'running';
   const unfinished = !busy && (stepsDone < steps.length || stepsFailed > 0 || state !== 'done');
-  const end = (): void => stop.mutate({ id }, { onError: failed });
-  const goOn = (): void => resume.mutate({ id }, { onError: failed });
+  const end = (): void => stop.mutate({ id }, { onError: notifyFailure });
+  const goOn = (): void => resume.mutate({ id }, { onError: notifyFailure });
   useCommands([
     ...(busy ? [{ id: 'analysis-stop', label: t('view.stop'), run: end }] : []),
     ...(unfinished ? [{ id: 'analysis-resume', label: t('view.resume'), run: goOn }] : []),
@@ -59,13 +58,10 @@ function Export({ id, formats }: { id: string; formats: readonly Format[] }) {
   const { t } = useTranslation(['analysis', 'common']);
   const client = useClient();
   const save = (format: Format): void => {
-    client.call('analysis.export', { id, format }).then(
-      ({ fileName, mediaType, content }) => {
-        saveFile(fileName, new Blob([content], { type: mediaType }));
-        notifyInfo(t('view.exported', { name: fileName }));
-      },
-      (error: unknown) => notifyFailure(error, t('common:error.title')),
-    );
+    client.call('analysis.export', { id, format }).then(({ fileName, mediaType, content }) => {
+      saveFile(fileName, new Blob([content], { type: mediaType }));
+      notifyInfo(t('view.exported', { name: fileName }));
+    }, notifyFailure);
   };
   return (
     <Menu position="bottom-end">
@@ -96,13 +92,7 @@ function Delete({ id }: { id: string }) {
       labels: { confirm: t('view.delete'), cancel: t('common:action.cancel') },
       confirmProps: { color: 'red.9' },
       onConfirm: () =>
-        remove.mutate(
-          { id },
-          {
-            onSuccess: () => navigate('/analysis'),
-            onError: (error) => notifyFailure(error, t('common:error.title')),
-          },
-        ),
+        remove.mutate({ id }, { onSuccess: () => navigate('/analysis'), onError: notifyFailure }),
     });
   };
   return (

@@ -22,7 +22,7 @@ export function DocumentForm({
   documentId: string | undefined;
   instruction: string;
 }) {
-  const { t } = useTranslation(['analysis', 'common']);
+  const { t } = useTranslation('analysis');
   const [, navigate] = useLocation();
   const [documentId, setDocumentId] = useState(first);
   const [instruction, setInstruction] = useState(suggested);
@@ -43,7 +43,7 @@ export function DocumentForm({
     if (!request || start.isPending) return;
     start.mutate(request, {
       onSuccess: ({ id }) => navigate(`/analysis/${id}`),
-      onError: (error) => notifyFailure(error, t('common:error.title')),
+      onError: notifyFailure,
     });
   };
   return (

@@ -13,7 +13,7 @@ const MOST = 500;
 
 /** Form for several questions, one per line, and the libraries to search. */
 export function QuestionsForm() {
-  const { t } = useTranslation(['analysis', 'common']);
+  const { t } = useTranslation('analysis');
   const [, navigate] = useLocation();
   const [text, setText] = useState('');
   const [libraryIds, setLibraryIds] = useState<string[]>([]);
@@ -21,20 +21,19 @@ export function QuestionsForm() {
   const start = useAction('analysis.questions');
   const questions = linesOf(text);
   const ready = questions.length > 0 && questions.length <= MOST;
-  const failed = (error: unknown): void => notifyFailure(error, t('common:error.title'));
   const submit = (): void => {
     if (!ready || start.isPending) return;
     start.mutate(
       { questions, scope: { libraryIds } },
-      { onSuccess: ({ id }) => navigate(`/analysis/${id}`), onError: failed },
+      { onSuccess: ({ id }) => navigate(`/analysis/${id}`), onError: notifyFailure },
     );
   };
   const take = (file: File | null): void => {
     if (!file) return;
     readQuestions(file).then((lines) => {
       if (lines) setText([text.trimEnd(), ...lines].filter((line) => line !== '').join('\n'));
-      else failed(new KvasirError('BAD_ARGUMENT', t('form.notText', { name: file.name })));
-    }, failed);
+      else notifyFailure(new KvasirError('BAD_ARGUMENT', t('form.notText', { name: file.name })));
+    }, notifyFailure);
   };
   return (
     <form

@@ -9,7 +9,7 @@ import { notifyFailure } from '../../ui/notify.tsx';
 
 /** Repeats one step while nothing is running. */
 export function RepeatStep({ analysis, step, name }: { analysis: Analysis; step: Step; name: string }) {
-  const { t } = useTranslation(['analysis', 'common']);
+  const { t } = useTranslation('analysis');
   const resume = useAction('analysis.resume');
   const { id, state } = analysis;
   if (state === 'running' || state === 'waiting' || step.state === 'waiting') return null;
@@ -21,12 +21,7 @@ export function RepeatStep({ analysis, step, name }: { analysis: Analysis; step:
       size="sm"
       color={step.state === 'failed' ? 'red' : 'gray'}
       loading={resume.isPending}
-      onClick={() =>
-        resume.mutate(
-          { id, stepId: step.id },
-          { onError: (error) => notifyFailure(error, t('common:error.title')) },
-        )
-      }
+      onClick={() => resume.mutate({ id, stepId: step.id }, { onError: notifyFailure })}
     >
       <IconReload size={15} aria-hidden />
     </IconButton>
@@ -35,7 +30,7 @@ export function RepeatStep({ analysis, step, name }: { analysis: Analysis; step:
 
 /** Continues a truncated answer while nothing is running. */
 export function ContinueStep({ analysis: { id, state }, step }: { analysis: Analysis; step: Step }) {
-  const { t } = useTranslation(['chat', 'common']);
+  const { t } = useTranslation('chat');
   const resume = useAction('analysis.resume');
   if (state === 'running' || state === 'waiting' || !mayContinue({ ...step, thinking: null })) return null;
   return (
@@ -44,12 +39,7 @@ export function ContinueStep({ analysis: { id, state }, step }: { analysis: Anal
       variant="light"
       mt={6}
       loading={resume.isPending}
-      onClick={() =>
-        resume.mutate(
-          { id, stepId: step.id, goOn: true },
-          { onError: (error) => notifyFailure(error, t('common:error.title')) },
-        )
-      }
+      onClick={() => resume.mutate({ id, stepId: step.id, goOn: true }, { onError: notifyFailure })}
     >
       {t('message.continue')}
     </Button>

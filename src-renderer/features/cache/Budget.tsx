@@ -134,7 +134,6 @@ function DiskHelp({ stats, onTake }: { stats: CacheStats; onTake: (bytes: number
 function DeviceHelp({ automatic }: { automatic: boolean }) {
   const { t } = useTranslation(['cache', 'common']);
   const update = useAction('settings.update');
-  const onError = (error: unknown): void => notifyFailure(error, t('common:error.title'));
   return (
     <>
       <Text size="xs" c="dimmed">
@@ -145,7 +144,7 @@ function DeviceHelp({ automatic }: { automatic: boolean }) {
           size="compact-sm"
           variant="default"
           w="fit-content"
-          onClick={() => update.mutate({ deviceBudgetBytes: null }, { onError })}
+          onClick={() => update.mutate({ deviceBudgetBytes: null }, { onError: notifyFailure })}
         >
           {t('deviceToAutomatic')}
         </Button>
@@ -160,13 +159,7 @@ function useSetBudget(tier: Tier, stats: CacheStats, onDone: () => void): (bytes
   const format = useFormat();
   const update = useAction('settings.update');
   const set = (bytes: number): void =>
-    update.mutate(
-      { [SETTINGS[tier]]: bytes },
-      {
-        onError: (error) => notifyFailure(error, t('common:error.title')),
-        onSettled: onDone,
-      },
-    );
+    update.mutate({ [SETTINGS[tier]]: bytes }, { onError: notifyFailure, onSettled: onDone });
   return (bytes) => {
     const lowering = loweringOf(tier, stats, bytes);
     if (!lowering) {

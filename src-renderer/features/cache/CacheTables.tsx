@@ -95,8 +95,7 @@ function SelectionBar({
   const { t } = useTranslation(['cache', 'common']);
   const evict = useEvict();
   const pin = useAction('cache.pin');
-  const setPinned = (pinned: boolean): void =>
-    pin.mutate({ selection, pinned }, { onError: (error) => notifyFailure(error, t('common:error.title')) });
+  const setPinned = (pinned: boolean): void => pin.mutate({ selection, pinned }, { onError: notifyFailure });
   return (
     <>
       <CloseButton size="sm" aria-label={t('common:action.clear')} onClick={onClear} />

@@ -21,7 +21,7 @@ export function PinToggle({
   /** Whether its row is in the tab order. */
   active: boolean;
 }) {
-  const { t } = useTranslation(['cache', 'common']);
+  const { t } = useTranslation('cache');
   const pin = useAction('cache.pin');
   const Icon = pinned === false ? IconPin : IconPinFilled;
   return (
@@ -33,12 +33,7 @@ export function PinToggle({
       aria-label={t('table.pinOne', { name })}
       aria-pressed={pinned ?? 'mixed'}
       title={title}
-      onClick={() =>
-        pin.mutate(
-          { selection, pinned: pinned !== true },
-          { onError: (error) => notifyFailure(error, t('common:error.title')) },
-        )
-      }
+      onClick={() => pin.mutate({ selection, pinned: pinned !== true }, { onError: notifyFailure })}
     >
       <Icon size={15} />
     </ActionIcon>

@@ -10,12 +10,11 @@ const POLICIES = ['workload-aware', 'lru'] as const;
 
 /** Settings for eviction and preloading. */
 export function Policy({ stats: { prefetched, prefetchHits } }: { stats: CacheStats }) {
-  const { t } = useTranslation(['cache', 'common']);
+  const { t } = useTranslation('cache');
   const { data: settings } = useCall('settings.get');
   const update = useAction('settings.update');
   if (!settings) return null;
-  const change = (changes: SettingsChanges): void =>
-    update.mutate(changes, { onError: (error) => notifyFailure(error, t('common:error.title')) });
+  const change = (changes: SettingsChanges): void => update.mutate(changes, { onError: notifyFailure });
   const { eviction, prefetch } = settings;
   return (
     <Section title={t('policy.title')}>

@@ -83,8 +83,7 @@ function useSwitch(formats: readonly Format[]): (dtype: KvDtype) => void {
         </Stack>
       ),
       labels: { confirm: t('precision.confirm', { dtype }), cancel: t('common:action.cancel') },
-      onConfirm: () =>
-        update.mutate({ dtype }, { onError: (error) => notifyFailure(error, t('common:error.title')) }),
+      onConfirm: () => update.mutate({ dtype }, { onError: notifyFailure }),
     });
   };
 }

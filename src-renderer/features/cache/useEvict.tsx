@@ -29,7 +29,7 @@ export function useEvict() {
         evict.mutate(
           { selection },
           {
-            onError: (error) => notifyFailure(error, t('common:error.title')),
+            onError: notifyFailure,
             onSuccess: (gone) => {
               onDone?.();
               notifyInfo(t('evict.done', { chunks: chunks(gone.chunks), size: format.bytes(gone.bytes) }));

@@ -1,6 +1,5 @@
 import { useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { useLocation } from 'wouter';
-import { useTranslation } from 'react-i18next';
 import type { Conversation, Message } from '../../../src-shared/contract/chat.ts';
 import type { InputOf, OutputOf } from '../../../src-shared/contract/contract.ts';
 import { KvasirError } from '../../../src-shared/errors.ts';
@@ -22,7 +21,6 @@ type SendResult = OutputOf<'chat.send'>;
 export function useAsk(conversationId: string | undefined, onSent?: () => void) {
   const client = useClient();
   const queries = useQueryClient();
-  const { t } = useTranslation();
   const [, navigate] = useLocation();
 
   const ask = async (text: string): Promise<void> => {
@@ -47,7 +45,7 @@ export function useAsk(conversationId: string | undefined, onSent?: () => void) 
       setPending(key, lost ? undefined : { text, failure: failureOf(error) });
       if (!lost) return;
       setDraft(key, text);
-      notifyFailure(error, t('error.title'));
+      notifyFailure(error);
     }
   };
 
@@ -68,7 +66,7 @@ export function useAsk(conversationId: string | undefined, onSent?: () => void) 
     try {
       show(queries, await make(conversationId), { text, parentId: message.parentId });
     } catch (error) {
-      notifyFailure(error, t('error.title'));
+      notifyFailure(error);
     }
   };
 
@@ -82,9 +80,7 @@ export function useAsk(conversationId: string | undefined, onSent?: () => void) 
       ),
     goOn: async ({ id: answerId }: Message): Promise<void> => {
       if (conversationId === undefined) return;
-      await client
-        .call('chat.continue', { conversationId, answerId })
-        .catch((error: unknown) => notifyFailure(error, t('error.title')));
+      await client.call('chat.continue', { conversationId, answerId }).catch(notifyFailure);
     },
     edit: (question: Message, text: string) =>
       again(
@@ -93,15 +89,11 @@ export function useAsk(conversationId: string | undefined, onSent?: () => void) 
         text,
       ),
     decide: async (of: InputOf<'chat.decideCall'>): Promise<void> => {
-      await client
-        .call('chat.decideCall', of)
-        .catch((error: unknown) => notifyFailure(error, t('error.title')));
+      await client.call('chat.decideCall', of).catch(notifyFailure);
     },
     stop: () => {
       if (conversationId === undefined) return;
-      client
-        .call('chat.stop', { id: conversationId })
-        .catch((error: unknown) => notifyFailure(error, t('error.title')));
+      client.call('chat.stop', { id: conversationId }).catch(notifyFailure);
     },
   };
 }

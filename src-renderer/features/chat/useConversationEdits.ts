@@ -1,5 +1,4 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useTranslation } from 'react-i18next';
 import type { Conversation, ConversationOptions } from '../../../src-shared/contract/chat.ts';
 import { useClient } from '../../client/context.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
@@ -10,13 +9,12 @@ import { leafBelow } from './thread/tree.ts';
 export function useConversationEdits(conversation: Conversation | undefined) {
   const client = useClient();
   const queries = useQueryClient();
-  const { t } = useTranslation();
 
   const change = (next: Conversation, call: Promise<unknown>): void => {
     const queryKey = ['chat.get', { id: next.id }];
     queries.setQueryData(queryKey, next);
     call.catch((error: unknown) => {
-      notifyFailure(error, t('error.title'));
+      notifyFailure(error);
       void queries.invalidateQueries({ queryKey });
     });
   };

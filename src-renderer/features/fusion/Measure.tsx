@@ -1,7 +1,7 @@
 import { Button, Group, Progress, Tooltip } from '@mantine/core';
 import { useState } from 'react';
 import { useAction, useCall, useEvent } from '../../client/context.tsx';
-import { notifyFailure } from '../../ui/notify.tsx';
+import { notifyFailureAs } from '../../ui/notify.tsx';
 import classes from './Measure.module.css';
 import type { Words } from './useWords.ts';
 
@@ -22,7 +22,7 @@ export function Measure({ conversationId, answerId, words }: MeasuredAnswer) {
       {
         onSuccess: () => void refetch(),
         onError: (error) => {
-          if (error.code !== 'ABORTED') notifyFailure(error, t('summary.measureFailed'));
+          if (error.code !== 'ABORTED') notifyFailureAs(t('summary.measureFailed'), error);
         },
       },
     );

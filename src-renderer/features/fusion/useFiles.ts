@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import { notifyFailure } from '../../ui/notify.tsx';
+import { notifyFailureAs } from '../../ui/notify.tsx';
 import type { Palette } from '../../viz/palette.ts';
 import { pngOf, type Plate } from '../../viz/png.ts';
 import { saveFile } from '../../viz/save.ts';
@@ -27,7 +27,7 @@ export function useFiles(answerId: string, { t }: Words): Files {
       png: (name, plates) => {
         pngOf(plates, palette, PNG_WIDTH)
           .then((image) => saveFile(file(`${name}.png`), image))
-          .catch((error: unknown) => notifyFailure(error, t('export.failed')));
+          .catch((error: unknown) => notifyFailureAs(t('export.failed'), error));
       },
       csv: (name, content) => text(`${name}.csv`, content, 'text/csv'),
       json: (name, content) =>

@@ -87,10 +87,7 @@ function LibraryMenu({ library, dialogs }: { library: LibraryInfo; dialogs: Libr
   const look = (): void =>
     rescan.mutate(
       { id: library.id },
-      {
-        onSuccess: () => notifyInfo(t('add.rescanning')),
-        onError: (error) => notifyFailure(error, t('common:error.title')),
-      },
+      { onSuccess: () => notifyInfo(t('add.rescanning')), onError: notifyFailure },
     );
   return (
     <Menu position="bottom-end">

@@ -22,8 +22,7 @@ export default function OpenedFiles() {
   };
   useEvent('app.open', ({ paths }) => {
     const models = paths.filter(isModel);
-    if (models.length > 0)
-      importModels(models).catch((error: unknown) => notifyFailure(error, t('common:error.title')));
+    if (models.length > 0) importModels(models).catch(notifyFailure);
     setDocuments(paths.filter((path) => !isModel(path)));
   });
   const close = (): void => setDocuments([]);

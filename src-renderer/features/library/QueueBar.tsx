@@ -114,13 +114,12 @@ function PauseButton({ paused }: { paused: boolean }) {
   const pause = useAction('queue.pause');
   const resume = useAction('queue.resume');
   const label = paused ? t('queue.resume') : t('queue.pause');
-  const failed = { onError: (error: unknown) => notifyFailure(error, t('common:error.title')) };
   if (paused) {
     return (
       <Button
         size="compact-sm"
         leftSection={<IconPlayerPlay size={15} />}
-        onClick={() => resume.mutate({}, failed)}
+        onClick={() => resume.mutate({}, { onError: notifyFailure })}
       >
         {label}
       </Button>
@@ -132,7 +131,7 @@ function PauseButton({ paused }: { paused: boolean }) {
       color="kvasir"
       variant="light"
       size="md"
-      onClick={() => pause.mutate({}, failed)}
+      onClick={() => pause.mutate({}, { onError: notifyFailure })}
     >
       <IconPlayerPause size={17} />
     </IconButton>
@@ -140,7 +139,6 @@ function PauseButton({ paused }: { paused: boolean }) {
 }
 
 function RetryFailed({ label }: { label: string }) {
-  const { t } = useTranslation(['library', 'common']);
   const retry = useAction('queue.retryFailed');
   return (
     <Button
@@ -148,7 +146,7 @@ function RetryFailed({ label }: { label: string }) {
       variant="light"
       color="red"
       loading={retry.isPending}
-      onClick={() => retry.mutate({}, { onError: (error) => notifyFailure(error, t('common:error.title')) })}
+      onClick={() => retry.mutate({}, { onError: notifyFailure })}
     >
       {label}
     </Button>

@@ -43,7 +43,6 @@ function Source({ libraryId, root, onRetry }: { libraryId: string; root: SourceR
   const removeRoot = useAction('libraries.removeRoot');
   const client = useClient();
   const [, navigate] = useLocation();
-  const failed = { onError: (error: unknown) => notifyFailure(error, t('common:error.title')) };
   const { id: rootId, kind, path, watched, failure } = root;
   const Icon = ICONS[kind];
   const ask = async (): Promise<void> => {
@@ -52,7 +51,7 @@ function Source({ libraryId, root, onRetry }: { libraryId: string; root: SourceR
       if (ids.length > 0) navigate(askAddress({ documentIds: ids }));
       else notifyInfo(t('sources.nothingToAsk'));
     } catch (error) {
-      notifyFailure(error, t('common:error.title'));
+      notifyFailure(error);
     }
   };
   const askRemove = (): void => {
@@ -63,7 +62,7 @@ function Source({ libraryId, root, onRetry }: { libraryId: string; root: SourceR
       ),
       labels: { confirm: t('sources.confirm'), cancel: t('common:action.cancel') },
       confirmProps: { color: 'red.9' },
-      onConfirm: () => removeRoot.mutate({ id: libraryId, rootId }, failed),
+      onConfirm: () => removeRoot.mutate({ id: libraryId, rootId }, { onError: notifyFailure }),
     });
   };
   return (
@@ -87,7 +86,10 @@ function Source({ libraryId, root, onRetry }: { libraryId: string; root: SourceR
             aria-label={t('sources.watchHelp', { path })}
             checked={watched}
             onChange={(event) =>
-              setWatched.mutate({ id: libraryId, rootId, watched: event.currentTarget.checked }, failed)
+              setWatched.mutate(
+                { id: libraryId, rootId, watched: event.currentTarget.checked },
+                { onError: notifyFailure },
+              )
             }
           />
         )}

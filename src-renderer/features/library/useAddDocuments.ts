@@ -21,11 +21,10 @@ export interface AddDocuments {
 
 /** All ways to add documents: drop, file dialog, path, web address. Files with a path are used in place, others are uploaded. */
 export function useAddDocuments(library: LibraryInfo | undefined): AddDocuments {
-  const { t } = useTranslation(['library', 'common']);
+  const { t } = useTranslation('library');
   const client = useClient();
   const upload = useUpload();
   const { data: info } = useCall('app.info');
-  const failed = (error: unknown): void => notifyFailure(error, t('common:error.title'));
   const askPath = useAskPath();
   const askAddress = useAskAddress();
   const [, navigate] = useLocation();
@@ -57,11 +56,11 @@ export function useAddDocuments(library: LibraryInfo | undefined): AddDocuments 
   const pathsOf = (files: readonly File[]): string[] => files.flatMap((file) => client.pathOf(file) ?? []);
   return {
     nativeDialogs: info?.nativeDialogs ?? false,
-    choose: (kind) => void choose(kind).catch(failed),
-    take: (files) => void send(chosenFiles(files)).catch(failed),
+    choose: (kind) => void choose(kind).catch(notifyFailure),
+    take: (files) => void send(chosenFiles(files)).catch(notifyFailure),
     drop: ({ files, entries }) => {
-      if (client.uploads) send(filesBelow(entries)).catch(failed);
-      else addPaths(pathsOf(files)).catch(failed);
+      if (client.uploads) send(filesBelow(entries)).catch(notifyFailure);
+      else addPaths(pathsOf(files)).catch(notifyFailure);
     },
     askPath: () => askPath(addPaths),
     askAddress: () => askAddress(addAddress),

@@ -11,7 +11,6 @@ export function useDocumentActions() {
   const format = useFormat();
   const retry = useAction('documents.retry');
   const remove = useAction('documents.delete');
-  const failed = (error: unknown): void => notifyFailure(error, t('common:error.title'));
   const askRemove = (ids: string[], onRemoved: () => void): void => {
     modals.openConfirmModal({
       title: t('documents.removeTitle', { count: ids.length }),
@@ -22,7 +21,7 @@ export function useDocumentActions() {
         remove.mutate(
           { ids },
           {
-            onError: failed,
+            onError: notifyFailure,
             onSuccess: ({ evictedChunks, evictedBytes }) => {
               onRemoved();
               notifyInfo(
@@ -36,5 +35,5 @@ export function useDocumentActions() {
         ),
     });
   };
-  return { retry: (ids: string[]) => retry.mutate({ ids }, { onError: failed }), askRemove };
+  return { retry: (ids: string[]) => retry.mutate({ ids }, { onError: notifyFailure }), askRemove };
 }

@@ -56,13 +56,7 @@ export function useLibraryDialogs(): LibraryDialogs {
         labels: { confirm: t('remove.confirm'), cancel: t('common:action.cancel') },
         confirmProps: { color: 'red.9' },
         onConfirm: () =>
-          remove.mutate(
-            { id },
-            {
-              onSuccess: () => navigate('/library'),
-              onError: (error) => notifyFailure(error, t('common:error.title')),
-            },
-          ),
+          remove.mutate({ id }, { onSuccess: () => navigate('/library'), onError: notifyFailure }),
       });
     },
   };

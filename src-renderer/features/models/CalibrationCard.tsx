@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import type { Calibration } from '../../../src-shared/contract/calibration.ts';
 import { DEFAULT_RATIO } from '../../../src-shared/strategy.ts';
 import { useAction, useCall, useLatest } from '../../client/context.tsx';
-import { notifyFailure } from '../../ui/notify.tsx';
+import { notifyFailure, notifyFailureAs } from '../../ui/notify.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 import { useNotBlended } from '../../ui/useNotBlended.ts';
 import { CalibrationCharts, CalibrationTable, useCalibrationWords } from './CalibrationCharts.tsx';
@@ -57,7 +57,7 @@ function Start({ measured, ready }: { measured: boolean; ready: boolean }) {
   const start = (): void =>
     run.mutate(libraryId === undefined ? {} : { libraryId }, {
       onError: (error) => {
-        if (error.code !== 'ABORTED') notifyFailure(error, t('calibration.failed'));
+        if (error.code !== 'ABORTED') notifyFailureAs(t('calibration.failed'), error);
       },
     });
   return (
@@ -162,15 +162,14 @@ function Basis({ calibration }: { calibration: Calibration }) {
 }
 
 function UseMeasured() {
-  const { t } = useTranslation(['models', 'common']);
+  const { t } = useTranslation('models');
   const update = useAction('settings.update');
-  const use = (): void =>
-    update.mutate({ strategy: null }, { onError: (error) => notifyFailure(error, t('common:error.title')) });
+  const use = (): void => update.mutate({ strategy: null }, { onError: notifyFailure });
   return (
     <Group gap="sm">
-      <Text>{t('models:calibration.set')}</Text>
+      <Text>{t('calibration.set')}</Text>
       <Button size="compact-sm" variant="light" loading={update.isPending} onClick={use}>
-        {t('models:calibration.useMeasured')}
+        {t('calibration.useMeasured')}
       </Button>
     </Group>
   );

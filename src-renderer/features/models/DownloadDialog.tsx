@@ -11,13 +11,10 @@ const SHA256 = /^[0-9a-f]{64}$/i;
 const URL_START = /^https?:\/\/./i;
 
 export function DownloadDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
-  const { t } = useTranslation(['models', 'common']);
+  const { t } = useTranslation('models');
   const download = useAction('models.download');
   const start = (from: { url: string; name: string; sha256: string }): void =>
-    download.mutate(from, {
-      onSuccess: onClose,
-      onError: (error) => notifyFailure(error, t('common:error.title')),
-    });
+    download.mutate(from, { onSuccess: onClose, onError: notifyFailure });
   return (
     <Modal opened={opened} onClose={onClose} title={t('download.title')} size="lg">
       <Stack>

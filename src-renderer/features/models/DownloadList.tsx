@@ -26,13 +26,12 @@ export function DownloadList() {
 }
 
 function DownloadLine({ download }: { download: Download }) {
-  const { t } = useTranslation(['models', 'common']);
+  const { t } = useTranslation('models');
   const format = useFormat();
   const { id, name, state, bytesDone, bytesTotal, bytesPerSecond, secondsLeft, failure } = download;
   const pause = useAction('models.pauseDownload');
   const resume = useAction('models.resumeDownload');
   const cancel = useAction('models.cancelDownload');
-  const onError = (error: unknown): void => notifyFailure(error, t('common:error.title'));
   const facts = [
     t(`download.state.${state}`),
     bytesTotal > 0
@@ -54,16 +53,28 @@ function DownloadLine({ download }: { download: Download }) {
           </Text>
           <Group gap="xs" wrap="nowrap">
             {(state === 'downloading' || state === 'queued') && (
-              <Button size="compact-sm" variant="default" onClick={() => pause.mutate({ id }, { onError })}>
+              <Button
+                size="compact-sm"
+                variant="default"
+                onClick={() => pause.mutate({ id }, { onError: notifyFailure })}
+              >
                 {t('download.pause')}
               </Button>
             )}
             {(state === 'paused' || state === 'failed') && (
-              <Button size="compact-sm" variant="light" onClick={() => resume.mutate({ id }, { onError })}>
+              <Button
+                size="compact-sm"
+                variant="light"
+                onClick={() => resume.mutate({ id }, { onError: notifyFailure })}
+              >
                 {t('download.resume')}
               </Button>
             )}
-            <Button size="compact-sm" variant="default" onClick={() => cancel.mutate({ id }, { onError })}>
+            <Button
+              size="compact-sm"
+              variant="default"
+              onClick={() => cancel.mutate({ id }, { onError: notifyFailure })}
+            >
               {t('download.cancel')}
             </Button>
           </Group>

@@ -166,12 +166,7 @@ function Actions({ model, onDetails }: { model: ModelEntry; onDetails: () => voi
         <Button
           size="xs"
           variant="default"
-          onClick={() =>
-            deactivate.mutate(
-              { id: model.id },
-              { onError: (error) => notifyFailure(error, t('common:error.title')) },
-            )
-          }
+          onClick={() => deactivate.mutate({ id: model.id }, { onError: notifyFailure })}
         >
           {t('stopUsing')}
         </Button>
@@ -220,8 +215,7 @@ function useRemove({ id, name, origin, path }: ModelEntry): () => void {
       children: <Text>{t(`removeText.${origin}`, { path })}</Text>,
       labels: { confirm: t('remove'), cancel: t('common:action.cancel') },
       confirmProps: { color: 'red' },
-      onConfirm: () =>
-        remove.mutate({ id }, { onError: (error) => notifyFailure(error, t('common:error.title')) }),
+      onConfirm: () => remove.mutate({ id }, { onError: notifyFailure }),
     });
   };
 }

@@ -113,16 +113,12 @@ function Conclusion({ watched, status }: { watched: WatchedLibrary; status: Watc
 }
 
 function BlendAgain({ watched: { modelId, libraryId, leastRatio } }: { watched: WatchedLibrary }) {
-  const { t } = useTranslation(['models', 'common']);
+  const { t } = useTranslation('models');
   const reset = useAction('watching.reset');
-  const again = (): void =>
-    reset.mutate(
-      { modelId, libraryId },
-      { onError: (error) => notifyFailure(error, t('common:error.title')) },
-    );
+  const again = (): void => reset.mutate({ modelId, libraryId }, { onError: notifyFailure });
   return (
     <Button size="xs" variant="default" loading={reset.isPending} onClick={again}>
-      {t(leastRatio >= 1 ? 'models:watching.again' : 'models:watching.before')}
+      {t(leastRatio >= 1 ? 'watching.again' : 'watching.before')}
     </Button>
   );
 }

@@ -9,7 +9,7 @@ import { notifyFailure } from '../../ui/notify.tsx';
 
 /** Adds a LoRA adapter to a model, after showing the cost, and removes it. */
 export function useAdapter(model: ModelEntry): { choose: () => void; takeOff: () => void } {
-  const { t } = useTranslation(['models', 'common']);
+  const { t } = useTranslation('models');
   const change = useAction('models.setAdapter');
   return {
     choose: () => {
@@ -18,11 +18,7 @@ export function useAdapter(model: ModelEntry): { choose: () => void; takeOff: ()
         children: <AdapterForm model={model} onDone={() => modals.close(dialog)} />,
       });
     },
-    takeOff: () =>
-      change.mutate(
-        { id: model.id, path: null },
-        { onError: (error) => notifyFailure(error, t('common:error.title')) },
-      ),
+    takeOff: () => change.mutate({ id: model.id, path: null }, { onError: notifyFailure }),
   };
 }
 

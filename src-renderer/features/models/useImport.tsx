@@ -27,7 +27,7 @@ export function useImport(): ModelImport {
       notifyInfo(t('add.imported', { name }));
       return true;
     } catch (error) {
-      notifyFailure(error, t('common:error.title'));
+      notifyFailure(error);
       return false;
     }
   }
@@ -63,7 +63,7 @@ export function useImport(): ModelImport {
       });
       notifyInfo(t('add.imported', { name: file.name }));
     } catch (error) {
-      notifyFailure(error, t('common:error.title'));
+      notifyFailure(error);
     } finally {
       setCurrent(undefined);
     }
@@ -72,7 +72,7 @@ export function useImport(): ModelImport {
   async function importFiles(files: readonly File[]): Promise<void> {
     for (const file of files) {
       if (file.name.toLowerCase().endsWith('.gguf')) await importFile(file);
-      else notifyFailure(new Error(t('add.notGguf', { name: file.name })), t('common:error.title'));
+      else notifyFailure(new Error(t('add.notGguf', { name: file.name })));
     }
   }
 

@@ -43,12 +43,11 @@ function Backups({ info }: { info: AppInfo | undefined }) {
   const { data: backups } = useCall('app.backups');
   const backup = useAction('app.backup');
   const restore = useRestore();
-  const failed = (error: unknown): void => notifyFailure(error, t('common:error.title'));
   const backUp = (): void =>
     backup.mutate(
       {},
       {
-        onError: failed,
+        onError: notifyFailure,
         onSuccess: ({ path, bytes }) => notifyInfo(t('data.backupDone', { path, size: format.bytes(bytes) })),
       },
     );
@@ -86,9 +85,7 @@ function RestoreWaiting({ restarts }: { restarts: boolean }) {
           size="xs"
           mt="xs"
           loading={restart.isPending}
-          onClick={() =>
-            restart.mutate({}, { onError: (error) => notifyFailure(error, t('common:error.title')) })
-          }
+          onClick={() => restart.mutate({}, { onError: notifyFailure })}
         >
           {t('data.restartNow')}
         </Button>
@@ -147,7 +144,6 @@ function RestoreFromFile({
 }) {
   const { t } = useTranslation(['settings', 'common']);
   const client = useClient();
-  const failed = (error: unknown): void => notifyFailure(error, t('common:error.title'));
   const label = t('data.restoreFile');
   if (nativeDialogs) {
     const choose = async (): Promise<void> => {
@@ -155,7 +151,7 @@ function RestoreFromFile({
       if (paths[0] !== undefined) onChoose(paths[0]);
     };
     return (
-      <Button size="xs" variant="default" onClick={() => void choose().catch(failed)}>
+      <Button size="xs" variant="default" onClick={() => void choose().catch(notifyFailure)}>
         {label}
       </Button>
     );
@@ -163,7 +159,7 @@ function RestoreFromFile({
   const upload = async (file: File): Promise<void> =>
     onChoose((await client.upload(file, { target: { backup: true } })).path);
   return (
-    <FileButton onChange={(file) => file && void upload(file).catch(failed)}>
+    <FileButton onChange={(file) => file && void upload(file).catch(notifyFailure)}>
       {(props) => (
         <Button {...props} size="xs" variant="default">
           {label}
@@ -181,13 +177,7 @@ function useRestore(): (path: string) => void {
       title: t('data.restoreTitle'),
       children: <Text>{t('data.restoreText', { path })}</Text>,
       labels: { confirm: t('data.restore'), cancel: t('common:action.cancel') },
-      onConfirm: () =>
-        restore.mutate(
-          { path },
-          {
-            onError: (error) => notifyFailure(error, t('common:error.title')),
-          },
-        ),
+      onConfirm: () => restore.mutate({ path }, { onError: notifyFailure }),
     });
   };
 }

@@ -12,7 +12,7 @@ const COLOUR = { good: 'teal', off: 'red', untested: 'gray' } as const;
 
 /** The machine's devices: state, speed, and which one "Automatic" uses. */
 export function Devices({ devices, packs, automatic, testing }: AllDevices) {
-  const { t } = useTranslation(['settings', 'common']);
+  const { t } = useTranslation('settings');
   const { mutate: test } = useAction('devices.test');
   return (
     <Stack gap="xs" component="section" aria-label={t('engine.devices')}>
@@ -23,7 +23,7 @@ export function Devices({ devices, packs, automatic, testing }: AllDevices) {
             size="xs"
             variant="default"
             loading={testing}
-            onClick={() => test({}, { onError: (error) => notifyFailure(error, t('common:error.title')) })}
+            onClick={() => test({}, { onError: notifyFailure })}
           >
             {t('engine.testAgain')}
           </Button>

@@ -13,8 +13,7 @@ export function ExportSection({ nativeDialogs }: { nativeDialogs: boolean }) {
   const exporting = useAction('app.export');
   const told = useReport();
   const [folder, setFolder] = useState('');
-  const failed = (error: unknown): void => notifyFailure(error, t('common:error.title'));
-  const write = (to: string): void => exporting.mutate({ to }, { onError: failed, onSuccess: told });
+  const write = (to: string): void => exporting.mutate({ to }, { onError: notifyFailure, onSuccess: told });
   const choose = async (): Promise<void> => {
     const { paths } = await client.call('app.choosePaths', { kind: 'folder' });
     if (paths[0] !== undefined) write(paths[0]);
@@ -40,7 +39,7 @@ export function ExportSection({ nativeDialogs }: { nativeDialogs: boolean }) {
           variant="default"
           loading={exporting.isPending}
           disabled={!nativeDialogs && folder.trim() === ''}
-          onClick={() => (nativeDialogs ? void choose().catch(failed) : write(folder.trim()))}
+          onClick={() => (nativeDialogs ? void choose().catch(notifyFailure) : write(folder.trim()))}
         >
           {t('data.exportNow')}
         </Button>

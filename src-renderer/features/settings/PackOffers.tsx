@@ -42,14 +42,13 @@ function OfferButton({ pack, title, state, bytes }: PackOffer) {
   const format = useFormat();
   const get = useAction('devices.fetchPack');
   const cancel = useAction('devices.cancelPack');
-  const onError = (error: unknown): void => notifyFailure(error, t('common:error.title'));
   if (state === 'fetching' || state === 'unpacking')
     return (
       <Button
         size="xs"
         variant="default"
         loading={cancel.isPending}
-        onClick={() => cancel.mutate({ pack }, { onError })}
+        onClick={() => cancel.mutate({ pack }, { onError: notifyFailure })}
       >
         {t('common:action.cancel')}
       </Button>
@@ -59,7 +58,7 @@ function OfferButton({ pack, title, state, bytes }: PackOffer) {
       size="xs"
       variant="default"
       loading={get.isPending}
-      onClick={() => get.mutate({ pack }, { onError })}
+      onClick={() => get.mutate({ pack }, { onError: notifyFailure })}
     >
       {state === 'failed'
         ? t('common:action.retry')

@@ -10,7 +10,7 @@ export function useFoundModel({ path, name, id }: FoundModel): {
   busy: boolean;
   active: boolean;
 } {
-  const { t } = useTranslation(['found', 'common']);
+  const { t } = useTranslation('found');
   const client = useClient();
   const { data: models } = useCall('models.list');
   const [busy, setBusy] = useState(false);
@@ -22,7 +22,7 @@ export function useFoundModel({ path, name, id }: FoundModel): {
       await client.call('models.activate', { id: entry.id });
       notifyInfo(t('using', { name }));
     } catch (error) {
-      notifyFailure(error, t('common:error.title'));
+      notifyFailure(error);
     } finally {
       setBusy(false);
     }

@@ -1,11 +1,9 @@
-import { useTranslation } from 'react-i18next';
 import type { FoundModel } from '../../../src-shared/contract/found-models.ts';
 import { useAction, useCall } from '../../client/context.tsx';
 import { notifyFailure } from '../notify.tsx';
 
 /** The known models of other apps on this machine, and the search for them. */
 export function useSearch() {
-  const { t } = useTranslation('common');
   const { data: found } = useCall('models.found');
   const { mutateAsync } = useAction('models.search');
 
@@ -15,7 +13,7 @@ export function useSearch() {
       await mutateAsync({ folders });
       return true;
     } catch (error) {
-      notifyFailure(error, t('error.title'));
+      notifyFailure(error);
       return false;
     }
   }

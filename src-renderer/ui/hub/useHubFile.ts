@@ -14,13 +14,12 @@ export interface HubFileAt {
 
 /** Downloads a file from the hub, and activates the resulting model. */
 export function useHubFile({ repository, revision, file }: HubFileAt) {
-  const { t } = useTranslation(['hub', 'common']);
+  const { t } = useTranslation('hub');
   const [, navigate] = useLocation();
   const { data: models } = useCall('models.list');
   const { data: downloads } = useCall('models.downloads');
   const begin = useAction('hub.download');
   const activate = useAction('models.activate');
-  const onError = (error: unknown): void => notifyFailure(error, t('common:error.title'));
 
   const download = downloads?.findLast(
     ({ source }) => source?.repository === repository && source.path === file.path,
@@ -30,7 +29,7 @@ export function useHubFile({ repository, revision, file }: HubFileAt) {
   const model = models?.find((each) => each.id === id);
 
   function start(): void {
-    begin.mutate({ repository, revision, path: file.path }, { onError });
+    begin.mutate({ repository, revision, path: file.path }, { onError: notifyFailure });
   }
 
   /** A chat model opens the chat. */
@@ -40,7 +39,7 @@ export function useHubFile({ repository, revision, file }: HubFileAt) {
       notifyInfo(t('using', { name: model.name }));
       if (model.role === 'chat') navigate('/');
     };
-    activate.mutate({ id: model.id }, { onError, onSuccess });
+    activate.mutate({ id: model.id }, { onError: notifyFailure, onSuccess });
   }
 
   return { model, download: pending(download), start, use, busy: begin.isPending || activate.isPending };

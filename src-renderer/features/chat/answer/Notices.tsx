@@ -42,7 +42,7 @@ function Analyse({ href }: { href: string }) {
 
 /** Shown while the queue is paused. */
 function Resume() {
-  const { t } = useTranslation(['chat', 'common']);
+  const { t } = useTranslation('chat');
   const { data: queue } = useCall('queue.status');
   const resume = useAction('queue.resume');
   if (!queue?.paused) return null;
@@ -51,7 +51,7 @@ function Resume() {
       size="compact-sm"
       variant="light"
       loading={resume.isPending}
-      onClick={() => resume.mutate({}, { onError: (error) => notifyFailure(error, t('common:error.title')) })}
+      onClick={() => resume.mutate({}, { onError: notifyFailure })}
     >
       {t('notice.resume')}
     </Button>

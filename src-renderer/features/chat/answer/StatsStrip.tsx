@@ -25,7 +25,7 @@ export function StatsStrip({
   /** undefined: there is no report. */
   onReport: (() => void) | undefined;
 }) {
-  const { t } = useTranslation(['chat', 'common']);
+  const { t } = useTranslation('chat');
   const format = useFormat();
   const measure = useAction('chat.measureFullPrefill');
   const stats = measure.data ?? kept;
@@ -43,12 +43,7 @@ export function StatsStrip({
         <FullPrefill
           stats={stats}
           measuring={measure.isPending}
-          onMeasure={() =>
-            measure.mutate(
-              { answerId },
-              { onError: (error) => notifyFailure(error, t('common:error.title')) },
-            )
-          }
+          onMeasure={() => measure.mutate({ answerId }, { onError: notifyFailure })}
         />
         {beside && <Speedup beside={beside} />}
         {onReport && (

@@ -15,7 +15,7 @@ export function useProjectActions(start: (project: Project) => void) {
   const client = useClient();
   const upload = useUpload();
   const attempt = (work: () => Promise<unknown>): void => {
-    work().catch((error: unknown) => notifyFailure(error, t('common:error.title')));
+    work().catch(notifyFailure);
   };
   const openForm = (project?: Project): void => {
     const id = modals.open({

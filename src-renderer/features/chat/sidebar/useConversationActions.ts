@@ -9,7 +9,7 @@ export function useConversationActions(activeId: string | undefined) {
   const { t } = useTranslation(['chat', 'common']);
   const [, navigate] = useLocation();
   const attempt = (work: () => Promise<unknown>): void => {
-    work().catch((error: unknown) => notifyFailure(error, t('common:error.title')));
+    work().catch(notifyFailure);
   };
   return {
     rename: (id: string, title: string) => attempt(() => client.call('chat.rename', { id, title })),

@@ -3,7 +3,7 @@ import type { Comparison } from '../../../../src-shared/comparison.ts';
 import type { InputOf } from '../../../../src-shared/contract/contract.ts';
 import type { KvasirError } from '../../../../src-shared/errors.ts';
 import { useAction, useCall, useEvent } from '../../../client/context.tsx';
-import { notifyFailure } from '../../../ui/notify.tsx';
+import { notifyFailureAs } from '../../../ui/notify.tsx';
 import { leftMs } from './estimate.ts';
 
 export interface CompareProgress {
@@ -56,7 +56,7 @@ export function useComparison(answerId: string, failedTitle: string): Comparison
         {
           onSettled: () => void refetch(),
           onError: (failure) => {
-            if (failure.code !== 'ABORTED') notifyFailure(failure, failedTitle);
+            if (failure.code !== 'ABORTED') notifyFailureAs(failedTitle, failure);
           },
         },
       );

@@ -54,12 +54,7 @@ function PinButton({ chunk: { key, pinned } }: { chunk: ChunkInfo }) {
       color="kvasir"
       size="sm"
       variant="light"
-      onClick={() =>
-        pin.mutate(
-          { selection: { keys: [key] }, pinned: !pinned },
-          { onError: (error) => notifyFailure(error, t('common:error.title')) },
-        )
-      }
+      onClick={() => pin.mutate({ selection: { keys: [key] }, pinned: !pinned }, { onError: notifyFailure })}
     >
       {pinned ? <IconPinnedOff size={14} /> : <IconPin size={14} />}
     </IconButton>

@@ -9,11 +9,10 @@ import classes from './Document.module.css';
 
 /** Where a page is from, and when it was fetched. */
 export function WebSource({ document: { id, address, fetchedMs } }: { document: DocumentInfo }) {
-  const { t } = useTranslation(['library', 'common']);
+  const { t } = useTranslation('library');
   const format = useFormat();
   const refetch = useAction('documents.refetch');
   if (address === null || fetchedMs === null) return null;
-  const onError = (error: unknown): void => notifyFailure(error, t('common:error.title'));
   return (
     <Group gap="sm">
       <Text c="dimmed" className={classes.summary}>
@@ -27,7 +26,7 @@ export function WebSource({ document: { id, address, fetchedMs } }: { document: 
         variant="default"
         loading={refetch.isPending}
         leftSection={<IconRefresh size={14} aria-hidden />}
-        onClick={() => refetch.mutate({ id }, { onError })}
+        onClick={() => refetch.mutate({ id }, { onError: notifyFailure })}
       >
         {t('document.refetch')}
       </Button>

@@ -19,18 +19,12 @@ export function Token({ hub }: { hub: HubInfo }) {
 
 /** Where the token is stored, and a field to enter one. */
 export function TokenForm({ hub }: { hub: HubInfo }) {
-  const { t } = useTranslation(['hub', 'common']);
+  const { t } = useTranslation('hub');
   const set = useAction('hub.setToken');
   const [draft, setDraft] = useState('');
   const { host, tokenFile: path, token, keeps } = hub;
   const keep = (value: string): void =>
-    set.mutate(
-      { token: value },
-      {
-        onSuccess: () => setDraft(''),
-        onError: (error) => notifyFailure(error, t('common:error.title')),
-      },
-    );
+    set.mutate({ token: value }, { onSuccess: () => setDraft(''), onError: notifyFailure });
   return (
     <Stack gap="xs" mt="xs" maw={620}>
       <Text style={{ overflowWrap: 'anywhere' }}>

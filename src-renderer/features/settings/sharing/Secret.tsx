@@ -25,13 +25,7 @@ export function Secret({
   const kept = info?.secrets[name];
   const isLost = needed && info !== undefined && !kept;
   const keep = (secret: string): void =>
-    set.mutate(
-      { name, secret },
-      {
-        onSuccess: () => setDraft(undefined),
-        onError: (error) => notifyFailure(error, t('common:error.title')),
-      },
-    );
+    set.mutate({ name, secret }, { onSuccess: () => setDraft(undefined), onError: notifyFailure });
   const label = t(`secrets.${name}`);
   return (
     <Stack gap={4} role="group" aria-label={label}>

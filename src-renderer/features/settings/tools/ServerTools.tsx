@@ -34,10 +34,9 @@ export function ToolWords({ title, description }: Pick<ListedTool, 'title' | 'de
 }
 
 function ToolLine({ server, tool }: { server: string; tool: ListedTool }) {
-  const { t } = useTranslation(['mcp', 'common']);
+  const { t } = useTranslation('mcp');
   const { name, title, description, allowed, changed } = tool;
   const allow = useAction('tools.allow');
-  const onError = (error: unknown): void => notifyFailure(error, t('common:error.title'));
   return (
     <Group justify="space-between" wrap="nowrap" align="flex-start">
       <div style={{ minWidth: 0 }}>
@@ -56,7 +55,10 @@ function ToolLine({ server, tool }: { server: string; tool: ListedTool }) {
         aria-label={t('allow', { tool: title })}
         checked={allowed}
         onChange={(event) =>
-          allow.mutate({ server, tool: name, allowed: event.currentTarget.checked }, { onError })
+          allow.mutate(
+            { server, tool: name, allowed: event.currentTarget.checked },
+            { onError: notifyFailure },
+          )
         }
       />
     </Group>

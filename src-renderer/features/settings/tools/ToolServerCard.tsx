@@ -18,7 +18,6 @@ export function ToolServerCard({ server }: { server: ToolServer }) {
   const start = useAction('tools.startServer');
   const enable = useAction('tools.enableServer');
   const remove = useRemove(name);
-  const onError = (error: unknown): void => notifyFailure(error, t('common:error.title'));
   return (
     <Paper withBorder p="md" component="article" aria-label={name}>
       <Stack gap="xs">
@@ -35,7 +34,9 @@ export function ToolServerCard({ server }: { server: ToolServer }) {
             <Switch
               aria-label={t('enabled', { name })}
               checked={enabled}
-              onChange={(event) => enable.mutate({ name, enabled: event.currentTarget.checked }, { onError })}
+              onChange={(event) =>
+                enable.mutate({ name, enabled: event.currentTarget.checked }, { onError: notifyFailure })
+              }
             />
             <ActionIcon aria-label={t('remove.open', { name })} onClick={remove}>
               <IconTrash size={16} aria-hidden />
@@ -44,7 +45,10 @@ export function ToolServerCard({ server }: { server: ToolServer }) {
         </Group>
         <Place server={server} />
         {enabled && failure && (
-          <FailureAlert failure={failure} onRetry={() => start.mutate({ name }, { onError })} />
+          <FailureAlert
+            failure={failure}
+            onRetry={() => start.mutate({ name }, { onError: notifyFailure })}
+          />
         )}
         {enabled && <SignIn server={server} />}
         {enabled && <ServerTools server={server} />}
@@ -84,7 +88,6 @@ function Place({ server: { command, url, secrets } }: { server: ToolServer }) {
 function SignIn({ server: { name, url, secrets, failure, signInPage } }: { server: ToolServer }) {
   const { t } = useTranslation(['mcp', 'common']);
   const { mutate } = useAction('tools.signIn');
-  const onError = (error: unknown): void => notifyFailure(error, t('common:error.title'));
   if (signInPage !== null)
     return (
       <Text role="alert">
@@ -96,7 +99,7 @@ function SignIn({ server: { name, url, secrets, failure, signInPage } }: { serve
     );
   if (failure?.code !== 'MCP_SIGN_IN' || url === null || secrets.length > 0) return null;
   return (
-    <Button size="xs" w="fit-content" onClick={() => mutate({ name }, { onError })}>
+    <Button size="xs" w="fit-content" onClick={() => mutate({ name }, { onError: notifyFailure })}>
       {t('signIn.open')}
     </Button>
   );
@@ -111,8 +114,7 @@ function useRemove(name: string): () => void {
       children: <Text>{t('remove.text')}</Text>,
       labels: { confirm: t('remove.confirm'), cancel: t('common:action.cancel') },
       confirmProps: { color: 'red' },
-      onConfirm: () =>
-        mutate({ name }, { onError: (error) => notifyFailure(error, t('common:error.title')) }),
+      onConfirm: () => mutate({ name }, { onError: notifyFailure }),
     });
   };
 }
