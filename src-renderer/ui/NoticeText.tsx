@@ -2,6 +2,7 @@ import { Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { Notice } from '../../src-shared/answer.ts';
 import { noticeWords } from '../i18n/notices.ts';
+import { Subtext } from './Subtext.tsx';
 
 /** A notice, followed by the core's English text if the window has another language. */
 export function NoticeText({ notice }: { notice: Notice }) {
@@ -10,11 +11,7 @@ export function NoticeText({ notice }: { notice: Notice }) {
   return (
     <div>
       <Text>{message}</Text>
-      {detail !== '' && (
-        <Text size="xs" c="dimmed" lang="en">
-          {detail}
-        </Text>
-      )}
+      {detail !== '' && <Subtext lang="en">{detail}</Subtext>}
     </div>
   );
 }

@@ -6,6 +6,7 @@ import type { CacheStats } from '../../../src-shared/contract/cache.ts';
 import type { SettingsChanges } from '../../../src-shared/settings.ts';
 import { useAction, useCall } from '../../client/context.tsx';
 import { joinSentences } from '../../i18n/join-sentences.ts';
+import { Subtext } from '../../ui/Subtext.tsx';
 import { fromSlider, SLIDER_STEPS, toSlider } from '../../ui/log-scale.ts';
 import { Meter } from '../../ui/Meter.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
@@ -111,15 +112,13 @@ function DiskHelp({ stats, onTake }: { stats: CacheStats; onTake: (bytes: number
     diskFreeBytes === null ? t('diskUnknown') : t('diskFree', { size: format.bytes(diskFreeBytes) });
   return (
     <>
-      <Text size="xs" c="dimmed">
-        {free}
-      </Text>
+      <Subtext>{free}</Subtext>
       {proposal && (
-        <Text size="xs" c="dimmed">
+        <Subtext>
           {'bytes' in proposal
             ? t('proposal.bytes', { size: format.bytes(proposal.bytes) })
             : t(`proposal.${proposal.obstacle}`)}
-        </Text>
+        </Subtext>
       )}
       {proposal && 'bytes' in proposal && (
         <Button size="compact-sm" variant="default" w="fit-content" onClick={() => onTake(proposal.bytes)}>
@@ -136,9 +135,9 @@ function DeviceHelp({ automatic }: { automatic: boolean }) {
   const update = useAction('settings.update');
   return (
     <>
-      <Text size="xs" c="dimmed">
+      <Subtext>
         {automatic ? joinSentences([t('deviceHelp'), t('deviceAutomatic')]) : t('deviceHelp')}
-      </Text>
+      </Subtext>
       {!automatic && (
         <Button
           size="compact-sm"

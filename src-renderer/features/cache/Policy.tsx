@@ -1,8 +1,9 @@
-import { Select, Switch, Text } from '@mantine/core';
+import { Select, Switch } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { CacheStats } from '../../../src-shared/contract/cache.ts';
 import type { SettingsChanges } from '../../../src-shared/settings.ts';
 import { useAction, useCall } from '../../client/context.tsx';
+import { Subtext } from '../../ui/Subtext.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
 import { Section } from './Section.tsx';
 
@@ -34,11 +35,7 @@ export function Policy({ stats: { prefetched, prefetchHits } }: { stats: CacheSt
         checked={prefetch}
         onChange={({ currentTarget }) => change({ prefetch: currentTarget.checked })}
       />
-      {prefetched > 0 && (
-        <Text size="xs" c="dimmed">
-          {t('prefetchHits', { used: prefetchHits, made: prefetched })}
-        </Text>
-      )}
+      {prefetched > 0 && <Subtext>{t('prefetchHits', { used: prefetchHits, made: prefetched })}</Subtext>}
     </Section>
   );
 }

@@ -5,6 +5,7 @@ import type { CacheStats } from '../../../src-shared/contract/cache.ts';
 import type { KvDtype } from '../../../src-shared/kv-dtype.ts';
 import { useAction } from '../../client/context.tsx';
 import { Meter } from '../../ui/Meter.tsx';
+import { Subtext } from '../../ui/Subtext.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 import { Section } from './Section.tsx';
@@ -59,11 +60,7 @@ function Verdict({
     ...(loss ? [t('precision.loss', { kl: format.number(loss.kl, 4) })] : []),
     ...(offered ? [] : [t(loss ? 'precision.refused' : 'precision.unmeasured')]),
   ];
-  return (
-    <Text size="xs" c="dimmed" className={classes.verdict}>
-      {words.join(' · ')}
-    </Text>
-  );
+  return <Subtext className={classes.verdict}>{words.join(' · ')}</Subtext>;
 }
 
 function useSwitch(formats: readonly Format[]): (dtype: KvDtype) => void {

@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import type { VerifyResult } from '../../../src-shared/contract/cache.ts';
 import { useAction, useEvent } from '../../client/context.tsx';
 import { FailureAlert } from '../../ui/FailureAlert.tsx';
+import { Subtext } from '../../ui/Subtext.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 import { Section } from './Section.tsx';
 
@@ -28,12 +29,12 @@ export function Verify() {
             value={progress.total > 0 ? (progress.done / progress.total) * 100 : 0}
             aria-label={t('verify.title')}
           />
-          <Text size="xs" c="dimmed" mt={4}>
+          <Subtext mt={4}>
             {t('verify.running', {
               done: format.number(progress.done),
               total: format.number(progress.total),
             })}
-          </Text>
+          </Subtext>
         </div>
       ) : (
         <Button size="compact-sm" variant="default" w="fit-content" onClick={start}>

@@ -1,4 +1,5 @@
-import { Group, SegmentedControl, Text } from '@mantine/core';
+import { Group, SegmentedControl } from '@mantine/core';
+import { Subtext } from '../../ui/Subtext.tsx';
 import type { CheckView, ReportView } from './model.ts';
 import type { Words } from './useWords.ts';
 
@@ -17,9 +18,7 @@ export function CheckSwitch({
   if (view.lenses.length < 2 || !check) return null;
   return (
     <Group gap={6}>
-      <Text size="xs" c="dimmed" title={t('check.help')}>
-        {t('check.label')}
-      </Text>
+      <Subtext title={t('check.help')}>{t('check.label')}</Subtext>
       <SegmentedControl
         size="xs"
         aria-label={t('check.label')}

@@ -2,6 +2,7 @@ import { Button, Group, Text } from '@mantine/core';
 import { IconArrowsDiff } from '@tabler/icons-react';
 import type { FusionReport } from '../../../src-shared/fusion-report.ts';
 import { compareTtft, wasFullPrefill } from '../../../src-shared/ttft.ts';
+import { Subtext } from '../../ui/Subtext.tsx';
 import section from './Section.module.css';
 import classes from './Summary.module.css';
 import legend from './legend.module.css';
@@ -35,9 +36,7 @@ export function Summary({
   };
   return (
     <header className={classes.summary}>
-      <Text size="xs" c="dimmed">
-        {t('summary.ttft')}
-      </Text>
+      <Subtext>{t('summary.ttft')}</Subtext>
       <Group gap="md" align="baseline">
         <span className={classes.ttft}>{format.duration(ttftMs.total)}</span>
         <span className={classes.speedUp} data-slower={compareTtft(report)?.verdict === 'later'}>
@@ -59,9 +58,9 @@ export function Summary({
           {t('compare:open')}
         </Button>
       )}
-      <Text size="xs" c="dimmed" mt={8}>
+      <Subtext mt={8}>
         {t(strategy.name === 'none' || strategy.name === 'full' ? 'meta' : 'metaRatio', meta)}
-      </Text>
+      </Subtext>
     </header>
   );
 }
@@ -101,13 +100,13 @@ function Race({ conversationId, report, words }: SummaryProps) {
         </span>
       </div>
       {beside && (
-        <Text size="xs" c="dimmed" mb={10}>
+        <Subtext mb={10}>
           {t('summary.shared', {
             shared: format.duration(shared),
             full: format.duration(beside.fullTtftMs - shared),
             kind,
           })}
-        </Text>
+        </Subtext>
       )}
     </>
   );

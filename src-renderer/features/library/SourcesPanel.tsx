@@ -8,6 +8,7 @@ import { useLocation } from 'wouter';
 import { useAction, useCall, useClient } from '../../client/context.tsx';
 import { FailureAlert } from '../../ui/FailureAlert.tsx';
 import { IconButton } from '../../ui/IconButton.tsx';
+import { Subtext } from '../../ui/Subtext.tsx';
 import { askAddress } from '../../ui/ask-address.ts';
 import { notifyFailure, notifyInfo } from '../../ui/notify.tsx';
 import classes from './Library.module.css';
@@ -73,11 +74,7 @@ function Source({ libraryId, root, onRetry }: { libraryId: string; root: SourceR
           <Code className={classes.sourcePath} title={path}>
             {path}
           </Code>
-          {kind === 'managed' && (
-            <Text size="xs" c="dimmed">
-              {t('sources.managedText')}
-            </Text>
-          )}
+          {kind === 'managed' && <Subtext>{t('sources.managedText')}</Subtext>}
         </div>
         {kind !== 'managed' && (
           <Switch

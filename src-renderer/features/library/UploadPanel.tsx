@@ -2,6 +2,7 @@ import { ActionIcon, Button, Group, Paper, Progress, Stack, Text } from '@mantin
 import { IconX } from '@tabler/icons-react';
 import { FailureText } from '../../ui/FailureText.tsx';
 import { useTranslation } from 'react-i18next';
+import { Subtext } from '../../ui/Subtext.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 import { useUploads, type UploadBatch } from '../../ui/uploads.ts';
 import classes from './Library.module.css';
@@ -62,12 +63,12 @@ function State({ batch: { counting, state, done, total, failed } }: { batch: Upl
   const format = useFormat();
   const numbers = { done: format.number(done), total: format.number(total) };
   return (
-    <Text size="xs" c="dimmed" role="status">
+    <Subtext role="status">
       {state === 'running' && counting && t('upload.counting', { count: total })}
       {state === 'running' && !counting && t('upload.progress', numbers)}
       {state === 'finished' && t('upload.finished', { count: done - failed.length })}
       {state === 'cancelled' && t('upload.cancelled', numbers)}
-    </Text>
+    </Subtext>
   );
 }
 

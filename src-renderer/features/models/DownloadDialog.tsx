@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { CatalogueEntry } from '../../../src-shared/contract/models.ts';
 import { useAction, useCall } from '../../client/context.tsx';
+import { Subtext } from '../../ui/Subtext.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
 import { FailureAlert } from '../../ui/FailureAlert.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
@@ -94,11 +95,11 @@ function Catalogue({ enabled, onStart }: { enabled: boolean; onStart: (entry: Ca
             {entry.name}
           </Text>
           <Text>{entry.description}</Text>
-          <Text size="xs" c="dimmed">
+          <Subtext>
             {[t(`role.${entry.role}`), entry.quantization, format.bytes(entry.bytes), entry.license].join(
               ' · ',
             )}
-          </Text>
+          </Subtext>
         </div>
         <Button size="xs" variant="light" onClick={() => onStart(entry)}>
           {t('download.start')}

@@ -3,6 +3,7 @@ import { FailureText } from '../../ui/FailureText.tsx';
 import { useTranslation } from 'react-i18next';
 import type { Download } from '../../../src-shared/contract/models.ts';
 import { useAction, useCall, useEvent } from '../../client/context.tsx';
+import { Subtext } from '../../ui/Subtext.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 import { useState } from 'react';
@@ -84,9 +85,7 @@ function DownloadLine({ download }: { download: Download }) {
           color={state === 'failed' ? 'red' : 'kvasir'}
           aria-label={name}
         />
-        <Text size="xs" c="dimmed">
-          {facts.join(' · ')}
-        </Text>
+        <Subtext>{facts.join(' · ')}</Subtext>
         {failure && (
           <Text c="var(--kv-danger)">
             <FailureText failure={failure} />

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { AppInfo, Backup } from '../../../src-shared/contract/app.ts';
 import { useAction, useCall, useClient, useEvent } from '../../client/context.tsx';
+import { Subtext } from '../../ui/Subtext.tsx';
 import { notifyFailure, notifyInfo } from '../../ui/notify.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 import { ExportSection } from './ExportSection.tsx';
@@ -122,9 +123,9 @@ function BackupLine({ backup, onRestore }: { backup: Backup; onRestore: () => vo
           <Text truncate title={backup.path}>
             {backup.path.split(/[\\/]/).at(-1)}
           </Text>
-          <Text size="xs" c="dimmed">
+          <Subtext>
             {format.ago(backup.createdMs)} · {format.bytes(backup.bytes)}
-          </Text>
+          </Subtext>
         </div>
         <Button size="xs" variant="default" onClick={onRestore}>
           {t('data.restore')}

@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next';
 import type { PackOffer } from '../../../src-shared/contract/devices.ts';
 import { useAction, useCall } from '../../client/context.tsx';
 import { joinSentences } from '../../i18n/join-sentences.ts';
+import { Subtext } from '../../ui/Subtext.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 import { DeviceFailure } from './DeviceFailure.tsx';
@@ -77,11 +78,11 @@ function OfferProgress({ title, state, bytes, bytesDone }: PackOffer) {
         value={bytes > 0 ? (bytesDone / bytes) * 100 : 0}
         aria-label={t('engine.pack.name', { title })}
       />
-      <Text size="xs" c="dimmed">
+      <Subtext>
         {state === 'unpacking'
           ? t('engine.pack.unpacking')
           : t('engine.pack.fetching', { done: format.bytes(bytesDone), total: format.bytes(bytes) })}
-      </Text>
+      </Subtext>
     </>
   );
 }

@@ -1,6 +1,7 @@
-import { Badge, Button, Progress, Stack, Text } from '@mantine/core';
+import { Badge, Button, Progress, Stack } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { Download } from '../../../src-shared/contract/models.ts';
+import { Subtext } from '../Subtext.tsx';
 import { useFormat } from '../useFormat.ts';
 import { useHubFile, type HubFileAt } from './useHubFile.ts';
 
@@ -39,9 +40,9 @@ function Coming({ download, name }: { download: Download; name: string }) {
   const share = bytesTotal > 0 ? bytesDone / bytesTotal : 0;
   return (
     <Stack gap={4} w={88}>
-      <Text size="xs" c="dimmed" ta="right">
+      <Subtext ta="right">
         {state !== 'done' && t(`state.${state}`, { share: format.percent(share) })}
-      </Text>
+      </Subtext>
       <Progress
         size="sm"
         value={share * 100}

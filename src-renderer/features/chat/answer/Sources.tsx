@@ -6,6 +6,7 @@ import { Link } from 'wouter';
 import type { Citation } from '../../../../src-shared/contract/chat.ts';
 import type { FoundBy } from '../../../../src-shared/contract/search.ts';
 import type { DocumentShare } from '../../../../src-shared/contract/context.ts';
+import { Subtext } from '../../../ui/Subtext.tsx';
 import { pageWords } from '../../../ui/page-words.ts';
 import { Trail } from '../../../ui/Trail.tsx';
 import { useFormat } from '../../../ui/useFormat.ts';
@@ -94,9 +95,9 @@ function Why({ foundBy: { words, fullText, vector, reranked } }: { foundBy: Foun
       `${t('search:reranked', { rank: rank(reranked.rank) })} (${format.number(reranked.score, 2)})`,
   ].filter((fact) => typeof fact === 'string');
   return (
-    <Text size="xs" c="dimmed" mt={6}>
+    <Subtext mt={6}>
       {[t('sources.whyThis'), ...(facts.length > 0 ? facts : [t('sources.nearby')])].join(' · ')}
-    </Text>
+    </Subtext>
   );
 }
 
@@ -193,9 +194,7 @@ function Source({
       </HoverCard.Target>
       {/* It may cover buttons; clicks pass through. */}
       <HoverCard.Dropdown style={{ pointerEvents: 'none' }}>
-        <Text size="xs" c="dimmed" truncate>
-          {citation.path}
-        </Text>
+        <Subtext truncate>{citation.path}</Subtext>
         <div className={classes.preview}>
           <Passage citation={citation} />
         </div>

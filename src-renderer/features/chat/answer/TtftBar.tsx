@@ -1,6 +1,7 @@
 import { HoverCard, Stack, Text, UnstyledButton } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { Ttft } from '../../../../src-shared/ttft.ts';
+import { Subtext } from '../../../ui/Subtext.tsx';
 import { useFormat } from '../../../ui/useFormat.ts';
 import { ANSWER_STAGES, STAGE_COLOURS } from '../../../viz/stages.ts';
 import classes from './Stats.module.css';
@@ -34,9 +35,7 @@ export function TtftBar({ ttft }: { ttft: Ttft }) {
             <div key={part} className={classes.partRow}>
               <span className={classes.dot} style={{ background: color }} />
               <Text>{t(`stages:${part}.name`)}</Text>
-              <Text size="xs" c="dimmed">
-                {t(`stages:${part}.help`)}
-              </Text>
+              <Subtext>{t(`stages:${part}.help`)}</Subtext>
               <Text className={classes.numbers}>{format.duration(ms)}</Text>
             </div>
           ))}

@@ -6,6 +6,7 @@ import type { ConversationOptions } from '../../../../src-shared/contract/chat.t
 import type { Settings } from '../../../../src-shared/settings.ts';
 import { STRATEGY_REQUESTS, takesRatio, type StrategyRequest } from '../../../../src-shared/strategy.ts';
 import { useCall } from '../../../client/context.tsx';
+import { Subtext } from '../../../ui/Subtext.tsx';
 import { useFormat } from '../../../ui/useFormat.ts';
 import { NO_OPTIONS } from '../chat-state.ts';
 
@@ -285,9 +286,7 @@ function Dial({
           onChange(end);
         }}
       />
-      <Text size="xs" c="dimmed" mt={4}>
-        {help}
-      </Text>
+      <Subtext mt={4}>{help}</Subtext>
     </div>
   );
 }

@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next';
 import type { ComparedMethod, Comparison } from '../../../../src-shared/comparison.ts';
 import type { FusionReport } from '../../../../src-shared/fusion-report.ts';
 import { FailureAlert } from '../../../ui/FailureAlert.tsx';
+import { Subtext } from '../../../ui/Subtext.tsx';
 import { bars } from '../../../viz/bars.ts';
 import { DataTable } from '../../../viz/DataTable.tsx';
 import { PictureView } from '../../../viz/PictureView.tsx';
@@ -170,9 +171,9 @@ function ComparisonProps({
   words: { t, format },
 }: ComparisonProps) {
   return (
-    <Text size="xs" c="dimmed">
+    <Subtext>
       {t('compare:made', { ago: format.ago(madeMs), device, tokens: format.number(answerTokens) })}
-    </Text>
+    </Subtext>
   );
 }
 

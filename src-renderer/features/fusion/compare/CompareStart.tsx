@@ -8,6 +8,7 @@ import {
   type StrategyChoice,
   type StrategyName,
 } from '../../../../src-shared/strategy.ts';
+import { Subtext } from '../../../ui/Subtext.tsx';
 import classes from './CompareStart.module.css';
 import { joinSentences } from '../../../i18n/join-sentences.ts';
 import type { Words } from '../useWords.ts';
@@ -77,9 +78,7 @@ export function CompareStart({ report, words, again, onStart }: CompareStartProp
         >
           {t(again ? 'compare:again' : 'compare:start')}
         </Button>
-        <Text size="xs" c="dimmed" flex={1}>
-          {expectation(report, { more: strategies.length, deep }, words)}
-        </Text>
+        <Subtext flex={1}>{expectation(report, { more: strategies.length, deep }, words)}</Subtext>
       </Group>
     </div>
   );

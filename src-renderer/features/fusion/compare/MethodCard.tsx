@@ -2,6 +2,7 @@ import { Badge, Text } from '@mantine/core';
 import { useMemo, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ComparedMethod } from '../../../../src-shared/comparison.ts';
+import { Subtext } from '../../../ui/Subtext.tsx';
 import classes from './MethodCard.module.css';
 import type { Words } from '../useWords.ts';
 import { nameOf, qualityRows } from './methods.ts';
@@ -32,9 +33,7 @@ export function MethodCard({
         )}
       </h4>
       {method.kind === 'full' ? (
-        <Text size="xs" c="dimmed">
-          {t('compare:reference')}
-        </Text>
+        <Subtext>{t('compare:reference')}</Subtext>
       ) : (
         <Sameness method={method} reference={reference} words={words} />
       )}
@@ -71,11 +70,7 @@ function Sameness({ method, reference, words: { t } }: MethodProps) {
     () => isSameWriting(reference, method, i18n.language),
     [reference, method, i18n.language],
   );
-  return (
-    <Text size="xs" c="dimmed">
-      {t(same ? 'compare:sameText' : 'compare:otherText')}
-    </Text>
-  );
+  return <Subtext>{t(same ? 'compare:sameText' : 'compare:otherText')}</Subtext>;
 }
 
 function Answer({ method: { thought, text, complete }, reference, words: { t } }: MethodProps) {

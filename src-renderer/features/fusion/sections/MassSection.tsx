@@ -1,5 +1,6 @@
 import { Text } from '@mantine/core';
 import { useMemo } from 'react';
+import { Subtext } from '../../../ui/Subtext.tsx';
 import { chart } from '../../../viz/chart/chart.ts';
 import { DataTable } from '../../../viz/DataTable.tsx';
 import { PictureView } from '../../../viz/PictureView.tsx';
@@ -140,9 +141,7 @@ function RankCorrelation({ view: { report }, words: { t, format } }: Pick<Sectio
       <Text size="xs" fw={600} component="h4">
         {t('mass.rank')}
       </Text>
-      <Text size="xs" c="dimmed" mb={4}>
-        {t(rankCorrelation.length === 0 ? 'mass.rankOne' : 'mass.rankLead')}
-      </Text>
+      <Subtext mb={4}>{t(rankCorrelation.length === 0 ? 'mass.rankOne' : 'mass.rankLead')}</Subtext>
       {rankCorrelation.length > 0 && (
         <div className={race.race}>
           {rankCorrelation.map((value, i) => (

@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next';
 import type { DocumentInfo } from '../../../../src-shared/contract/libraries.ts';
 import { useCall } from '../../../client/context.tsx';
 import { FailureAlert } from '../../../ui/FailureAlert.tsx';
+import { Subtext } from '../../../ui/Subtext.tsx';
 import { fromSlider, SLIDER_STEPS, toSlider } from '../../../ui/log-scale.ts';
 import { useFormat } from '../../../ui/useFormat.ts';
 import { histogramOf, summaryOf } from './chunk-sizes.ts';
@@ -37,13 +38,13 @@ export function ChunkSizes({ document }: { document: DocumentInfo }) {
     <div className={classes.sizes}>
       <section className={classes.sizeControls} aria-label={t('document.views.sizes')}>
         <SizeInput tokens={tokens} onChange={setDraft} />
-        <Text size="xs" c="dimmed">
+        <Subtext>
           {t('sizes.help')}{' '}
           {settings &&
             (settings.chunkTokens === undefined
               ? t('sizes.automatic')
               : t('sizes.current', { tokens: t('common:unit.tokens', { count: settings.chunkTokens }) }))}
-        </Text>
+        </Subtext>
         {sizes && <Sizes sizes={sizes} limit={chunkTokens} />}
         <Button size="sm" disabled={inUse || !preview.data} onClick={() => askUse(tokens)}>
           {inUse ? t('sizes.inUse') : t('sizes.use')}

@@ -1,8 +1,8 @@
-import { Text } from '@mantine/core';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { OutputOf } from '../../../../src-shared/contract/contract.ts';
+import { Subtext } from '../../../ui/Subtext.tsx';
 import { useFormat } from '../../../ui/useFormat.ts';
 import classes from './Document.module.css';
 
@@ -40,10 +40,10 @@ export function CutPreview({ preview, stale }: { preview: OutputOf<'chunking.pre
               data-odd={index % 2 === 1 || undefined}
               style={{ transform: `translateY(${start}px)` }}
             >
-              <Text size="xs" c="dimmed" className={classes.cutHead}>
+              <Subtext className={classes.cutHead}>
                 {format.number(index + 1)} · {t('common:unit.tokens', { count: chunk.tokens })}
                 {chunk.headings.length > 0 && ` · ${chunk.headings.join(' › ')}`}
-              </Text>
+              </Subtext>
               {text.slice(chunk.start, chunk.end).trim()}
             </div>
           );

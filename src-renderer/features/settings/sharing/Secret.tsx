@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { SharingInfo, SharingSecret } from '../../../../src-shared/contract/sharing.ts';
 import { useAction } from '../../../client/context.tsx';
+import { Subtext } from '../../../ui/Subtext.tsx';
 import { notifyFailure } from '../../../ui/notify.tsx';
 
 /** A secret: whether it is set, and a field to replace it. Its value is never shown. */
@@ -30,11 +31,7 @@ export function Secret({
   return (
     <Stack gap={4} role="group" aria-label={label}>
       <Text fw={600}>{label}</Text>
-      {help !== undefined && (
-        <Text size="xs" c="dimmed">
-          {help}
-        </Text>
-      )}
+      {help !== undefined && <Subtext>{help}</Subtext>}
       {isLost ? (
         <Alert my={4} color="orange" icon={<IconAlertTriangle size={18} aria-hidden />}>
           {t('secrets.lost')}

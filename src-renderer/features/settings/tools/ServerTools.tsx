@@ -2,6 +2,7 @@ import { Group, Stack, Switch, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { ListedTool, ToolServer } from '../../../../src-shared/contract/tools.ts';
 import { useAction } from '../../../client/context.tsx';
+import { Subtext } from '../../../ui/Subtext.tsx';
 import { notifyFailure } from '../../../ui/notify.tsx';
 
 /** Lines of a description that are shown; the rest is its title. */
@@ -26,9 +27,9 @@ export function ToolWords({ title, description }: Pick<ListedTool, 'title' | 'de
   return (
     <div>
       <Text style={{ overflowWrap: 'anywhere' }}>{title}</Text>
-      <Text size="xs" c="dimmed" lineClamp={SHOWN_LINES} title={description}>
+      <Subtext lineClamp={SHOWN_LINES} title={description}>
         {description}
-      </Text>
+      </Subtext>
     </div>
   );
 }

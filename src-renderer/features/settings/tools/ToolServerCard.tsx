@@ -6,6 +6,7 @@ import type { ToolServer } from '../../../../src-shared/contract/tools.ts';
 import { reachOf } from '../../../../src-shared/reach.ts';
 import { useAction } from '../../../client/context.tsx';
 import { FailureAlert } from '../../../ui/FailureAlert.tsx';
+import { Subtext } from '../../../ui/Subtext.tsx';
 import { notifyFailure } from '../../../ui/notify.tsx';
 import { ServerTools } from './ServerTools.tsx';
 
@@ -76,9 +77,7 @@ function Place({ server: { command, url, secrets } }: { server: ToolServer }) {
         </Text>
       )}
       {secrets.length > 0 && (
-        <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-          {t('secrets', { names: secrets.join(', ') })}
-        </Text>
+        <Subtext style={{ overflowWrap: 'anywhere' }}>{t('secrets', { names: secrets.join(', ') })}</Subtext>
       )}
     </>
   );

@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next';
 import type { ToolList } from '../../../../src-shared/contract/tools.ts';
 import { useAction, useCall } from '../../../client/context.tsx';
 import { FailureAlert } from '../../../ui/FailureAlert.tsx';
+import { Subtext } from '../../../ui/Subtext.tsx';
 import { ownToolKey } from '../../../ui/own-tools.ts';
 import { AddToolServer } from './AddToolServer.tsx';
 import { ToolWords } from './ServerTools.tsx';
@@ -52,11 +53,7 @@ export function ToolsSection() {
           </Button>
         </Stack>
       )}
-      {list && (
-        <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-          {t('file', { path: list.file })}
-        </Text>
-      )}
+      {list && <Subtext style={{ overflowWrap: 'anywhere' }}>{t('file', { path: list.file })}</Subtext>}
       <AddToolServer opened={adds} onClose={() => setAdds(false)} />
     </>
   );

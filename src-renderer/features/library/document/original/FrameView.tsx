@@ -1,4 +1,4 @@
-import { ActionIcon, Group, Loader, Select, Text, useComputedColorScheme } from '@mantine/core';
+import { ActionIcon, Group, Loader, Select, useComputedColorScheme } from '@mantine/core';
 import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -6,6 +6,7 @@ import type { Range } from '../../../../../src-shared/contract/common.ts';
 import type { DocumentInfo } from '../../../../../src-shared/contract/libraries.ts';
 import { useCall } from '../../../../client/context.tsx';
 import { FailureAlert } from '../../../../ui/FailureAlert.tsx';
+import { Subtext } from '../../../../ui/Subtext.tsx';
 import { pageUrl } from './document-url.ts';
 import classes from './Original.module.css';
 
@@ -27,9 +28,7 @@ export function FrameView({ document, passage }: { document: DocumentInfo; passa
   return (
     <div className={classes.original}>
       <Group justify="space-between" wrap="nowrap" gap="md">
-        <Text size="xs" c="dimmed" role={passage && !isMarked ? 'status' : undefined}>
-          {notes.join(' ')}
-        </Text>
+        <Subtext role={passage && !isMarked ? 'status' : undefined}>{notes.join(' ')}</Subtext>
         {parts.length > 1 && <Parts parts={parts} part={part} onPart={setChosen} />}
       </Group>
       <iframe
