@@ -1,8 +1,9 @@
-import { Button, Group, Stack } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ShownFailure } from '../i18n/failures.ts';
 import { FailureAlert } from './FailureAlert.tsx';
+import { Form } from './Form.tsx';
 
 /** The form of a dialog: its fields, the failure of the last try, and buttons to cancel and to confirm. */
 export function DialogForm({
@@ -26,25 +27,18 @@ export function DialogForm({
 }) {
   const { t } = useTranslation();
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        onSubmit();
-      }}
-    >
-      <Stack gap="md">
-        {children}
-        {error && <FailureAlert failure={error} />}
-        <Group justify="flex-end">
-          {note}
-          <Button variant="default" onClick={onCancel}>
-            {t('action.cancel')}
-          </Button>
-          <Button type="submit" loading={isPending} disabled={disabled}>
-            {confirm ?? t('action.save')}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <Form gap="md" onSubmit={onSubmit}>
+      {children}
+      {error && <FailureAlert failure={error} />}
+      <Group justify="flex-end">
+        {note}
+        <Button variant="default" onClick={onCancel}>
+          {t('action.cancel')}
+        </Button>
+        <Button type="submit" loading={isPending} disabled={disabled}>
+          {confirm ?? t('action.save')}
+        </Button>
+      </Group>
+    </Form>
   );
 }

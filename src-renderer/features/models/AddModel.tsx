@@ -4,6 +4,7 @@ import { IconDownload, IconPlus, IconServer } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useCall, useClient } from '../../client/context.tsx';
+import { Form } from '../../ui/Form.tsx';
 import { DownloadDialog } from './DownloadDialog.tsx';
 import { AddServer } from './servers/AddServer.tsx';
 import type { ModelImport } from './useImport.tsx';
@@ -90,30 +91,23 @@ function PathDialog({
   };
   return (
     <Modal opened={opened} onClose={onClose} title={t('add.pathTitle')}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void submit();
-        }}
-      >
-        <Stack>
-          <TextInput
-            data-autofocus
-            label={t('add.pathLabel')}
-            value={path}
-            onChange={(event) => setPath(event.currentTarget.value)}
-          />
-          <Switch
-            label={t('add.copy')}
-            description={t('add.copyHelp')}
-            checked={copy}
-            onChange={(event) => setCopy(event.currentTarget.checked)}
-          />
-          <Button type="submit" loading={busy} disabled={path.trim() === ''}>
-            {t('add.import')}
-          </Button>
-        </Stack>
-      </form>
+      <Form gap="md" onSubmit={() => void submit()}>
+        <TextInput
+          data-autofocus
+          label={t('add.pathLabel')}
+          value={path}
+          onChange={(event) => setPath(event.currentTarget.value)}
+        />
+        <Switch
+          label={t('add.copy')}
+          description={t('add.copyHelp')}
+          checked={copy}
+          onChange={(event) => setCopy(event.currentTarget.checked)}
+        />
+        <Button type="submit" loading={busy} disabled={path.trim() === ''}>
+          {t('add.import')}
+        </Button>
+      </Form>
     </Modal>
   );
 }

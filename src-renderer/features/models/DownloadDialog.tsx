@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { CatalogueEntry } from '../../../src-shared/contract/models.ts';
 import { useAction, useCall } from '../../client/context.tsx';
+import { Form } from '../../ui/Form.tsx';
 import { Subtext } from '../../ui/Subtext.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
 import { FailureAlert } from '../../ui/FailureAlert.tsx';
@@ -42,39 +43,37 @@ function AddressForm({
   const urlOk = URL_START.test(url.trim());
   const sumOk = sha256.trim() === '' || SHA256.test(sha256.trim());
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
+    <Form
+      gap="sm"
+      onSubmit={() => {
         if (urlOk && sumOk) onStart({ url: url.trim(), name: name.trim(), sha256: sha256.trim() });
       }}
     >
-      <Stack gap="sm">
+      <TextInput
+        data-autofocus
+        label={t('download.url')}
+        value={url}
+        error={url !== '' && !urlOk ? t('download.urlWrong') : undefined}
+        onChange={(event) => setUrl(event.currentTarget.value)}
+      />
+      <TextInput
+        label={t('download.sha256')}
+        value={sha256}
+        error={sumOk ? undefined : t('download.sha256Wrong')}
+        onChange={(event) => setSha256(event.currentTarget.value)}
+      />
+      <Group align="flex-end" wrap="nowrap">
         <TextInput
-          data-autofocus
-          label={t('download.url')}
-          value={url}
-          error={url !== '' && !urlOk ? t('download.urlWrong') : undefined}
-          onChange={(event) => setUrl(event.currentTarget.value)}
+          flex={1}
+          label={t('download.name')}
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
         />
-        <TextInput
-          label={t('download.sha256')}
-          value={sha256}
-          error={sumOk ? undefined : t('download.sha256Wrong')}
-          onChange={(event) => setSha256(event.currentTarget.value)}
-        />
-        <Group align="flex-end" wrap="nowrap">
-          <TextInput
-            flex={1}
-            label={t('download.name')}
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-          />
-          <Button type="submit" loading={busy} disabled={!urlOk || !sumOk}>
-            {t('download.start')}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+        <Button type="submit" loading={busy} disabled={!urlOk || !sumOk}>
+          {t('download.start')}
+        </Button>
+      </Group>
+    </Form>
   );
 }
 

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useCall } from '../../../client/context.tsx';
 import { FailureAlert } from '../../../ui/FailureAlert.tsx';
+import { Form } from '../../../ui/Form.tsx';
 import { RepositoryPage } from './RepositoryPage.tsx';
 import { SearchResults } from './SearchResults.tsx';
 import { StartingPoints } from './StartingPoints.tsx';
@@ -43,13 +44,7 @@ function Search({
   const [draft, setDraft] = useState(query);
   return (
     <Stack gap={6}>
-      <form
-        role="search"
-        onSubmit={(event) => {
-          event.preventDefault();
-          onSearch(draft.trim());
-        }}
-      >
+      <Form role="search" onSubmit={() => onSearch(draft.trim())}>
         <Group gap="xs" wrap="nowrap">
           <TextInput
             flex={1}
@@ -64,7 +59,7 @@ function Search({
             {t('common:action.search')}
           </Button>
         </Group>
-      </form>
+      </Form>
       <Text c="dimmed">{t('asks', { host })}</Text>
     </Stack>
   );

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { HubInfo } from '../../../../src-shared/contract/hub.ts';
 import { useAction } from '../../../client/context.tsx';
+import { Form } from '../../../ui/Form.tsx';
 import { notifyFailure } from '../../../ui/notify.tsx';
 import classes from './Discover.module.css';
 
@@ -30,12 +31,7 @@ export function TokenForm({ hub }: { hub: HubInfo }) {
       <Text style={{ overflowWrap: 'anywhere' }}>
         {token === 'none' ? t('token.none') : t(`token.kept.${token}`, { host, path })}
       </Text>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          keep(draft.trim());
-        }}
-      >
+      <Form onSubmit={() => keep(draft.trim())}>
         <PasswordInput
           label={t('token.label', { host })}
           description={t(`token.will.${keeps}`, { host, path })}
@@ -54,7 +50,7 @@ export function TokenForm({ hub }: { hub: HubInfo }) {
             </Button>
           )}
         </Group>
-      </form>
+      </Form>
     </Stack>
   );
 }

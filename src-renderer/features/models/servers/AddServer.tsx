@@ -5,6 +5,7 @@ import type { ListedServer, ServerFacts } from '../../../../src-shared/contract/
 import { reachOf } from '../../../../src-shared/reach.ts';
 import { useAction } from '../../../client/context.tsx';
 import { FailureAlert } from '../../../ui/FailureAlert.tsx';
+import { Form } from '../../../ui/Form.tsx';
 import { notifyInfo } from '../../../ui/notify.tsx';
 import { ReachText } from '../../../ui/server/ReachText.tsx';
 import { choicesOf, NOTHING_ENTERED, ServerFields } from './ServerFields.tsx';
@@ -33,46 +34,39 @@ function ServerForm({ onDone }: { onDone: () => void }) {
   return (
     <Stack gap="sm">
       <Text c="dimmed">{t('add.text')}</Text>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          ask.mutate({ address, key }, { onSuccess: setListed });
-        }}
-      >
-        <Stack gap="sm">
-          <TextInput
-            data-autofocus
-            label={t('add.address')}
-            description={t('add.addressHelp')}
-            inputWrapperOrder={['label', 'input', 'description']}
-            value={address}
-            onChange={(event) => {
-              setAddress(event.currentTarget.value);
-              changed();
-            }}
-          />
-          {way && <ReachText {...way} />}
-          <PasswordInput
-            label={t('add.key')}
-            description={t('add.keyHelp')}
-            inputWrapperOrder={['label', 'input', 'description']}
-            autoComplete="off"
-            value={key}
-            onChange={(event) => {
-              setKey(event.currentTarget.value);
-              changed();
-            }}
-          />
-          {ask.error && <FailureAlert failure={ask.error} />}
-          {!listed && (
-            <Group justify="flex-end">
-              <Button type="submit" loading={ask.isPending} disabled={!way}>
-                {t('add.list')}
-              </Button>
-            </Group>
-          )}
-        </Stack>
-      </form>
+      <Form gap="sm" onSubmit={() => ask.mutate({ address, key }, { onSuccess: setListed })}>
+        <TextInput
+          data-autofocus
+          label={t('add.address')}
+          description={t('add.addressHelp')}
+          inputWrapperOrder={['label', 'input', 'description']}
+          value={address}
+          onChange={(event) => {
+            setAddress(event.currentTarget.value);
+            changed();
+          }}
+        />
+        {way && <ReachText {...way} />}
+        <PasswordInput
+          label={t('add.key')}
+          description={t('add.keyHelp')}
+          inputWrapperOrder={['label', 'input', 'description']}
+          autoComplete="off"
+          value={key}
+          onChange={(event) => {
+            setKey(event.currentTarget.value);
+            changed();
+          }}
+        />
+        {ask.error && <FailureAlert failure={ask.error} />}
+        {!listed && (
+          <Group justify="flex-end">
+            <Button type="submit" loading={ask.isPending} disabled={!way}>
+              {t('add.list')}
+            </Button>
+          </Group>
+        )}
+      </Form>
       {listed && <ModelForm key={listed.address} listed={listed} serverKey={key} onDone={onDone} />}
     </Stack>
   );
@@ -104,30 +98,23 @@ function ModelForm({
     );
   if (listed.models.length === 0) return <Text>{t('add.none')}</Text>;
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        submit();
-      }}
-    >
-      <Stack gap="sm">
-        <Select
-          label={t('add.model')}
-          data={listed.models.map(({ id }) => id)}
-          value={model}
-          searchable
-          allowDeselect={false}
-          onChange={(id) => id !== null && setModel(id)}
-        />
-        <ServerFields entered={entered} told={told} onChange={setEntered} />
-        {add.error && <FailureAlert failure={add.error} />}
-        <Group justify="flex-end">
-          <Button type="submit" loading={add.isPending}>
-            {t('add.confirm')}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <Form gap="sm" onSubmit={submit}>
+      <Select
+        label={t('add.model')}
+        data={listed.models.map(({ id }) => id)}
+        value={model}
+        searchable
+        allowDeselect={false}
+        onChange={(id) => id !== null && setModel(id)}
+      />
+      <ServerFields entered={entered} told={told} onChange={setEntered} />
+      {add.error && <FailureAlert failure={add.error} />}
+      <Group justify="flex-end">
+        <Button type="submit" loading={add.isPending}>
+          {t('add.confirm')}
+        </Button>
+      </Group>
+    </Form>
   );
 }
 

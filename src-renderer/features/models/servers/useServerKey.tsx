@@ -1,10 +1,11 @@
-import { Button, Group, PasswordInput, Stack, Text } from '@mantine/core';
+import { Button, Group, PasswordInput, Text } from '@mantine/core';
 import { modals } from '@mantine/modals';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ModelEntry } from '../../../../src-shared/contract/models.ts';
 import { useAction } from '../../../client/context.tsx';
 import { FailureAlert } from '../../../ui/FailureAlert.tsx';
+import { Form } from '../../../ui/Form.tsx';
 
 /** Dialog for a new API key of a remote model. */
 export function useServerKey(model: ModelEntry): () => void {
@@ -23,35 +24,28 @@ function KeyForm({ model: { id, server }, onDone }: { model: ModelEntry; onDone:
   const set = useAction('models.setServerKey');
   const keep = (value: string): void => set.mutate({ id, key: value }, { onSuccess: onDone });
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        keep(key);
-      }}
-    >
-      <Stack gap="md">
-        <Text>{t(`facts.key.${server?.key ?? 'none'}`)}</Text>
-        <PasswordInput
-          data-autofocus
-          label={t('add.key')}
-          description={t('add.keyHelp')}
-          inputWrapperOrder={['label', 'input', 'description']}
-          autoComplete="off"
-          value={key}
-          onChange={(event) => setKey(event.currentTarget.value)}
-        />
-        {set.error && <FailureAlert failure={set.error} />}
-        <Group justify="flex-end">
-          {server?.key !== 'none' && (
-            <Button variant="default" disabled={set.isPending} onClick={() => keep('')}>
-              {t('key.forget')}
-            </Button>
-          )}
-          <Button type="submit" loading={set.isPending} disabled={key.trim() === ''}>
-            {t('common:action.save')}
+    <Form gap="md" onSubmit={() => keep(key)}>
+      <Text>{t(`facts.key.${server?.key ?? 'none'}`)}</Text>
+      <PasswordInput
+        data-autofocus
+        label={t('add.key')}
+        description={t('add.keyHelp')}
+        inputWrapperOrder={['label', 'input', 'description']}
+        autoComplete="off"
+        value={key}
+        onChange={(event) => setKey(event.currentTarget.value)}
+      />
+      {set.error && <FailureAlert failure={set.error} />}
+      <Group justify="flex-end">
+        {server?.key !== 'none' && (
+          <Button variant="default" disabled={set.isPending} onClick={() => keep('')}>
+            {t('key.forget')}
           </Button>
-        </Group>
-      </Stack>
-    </form>
+        )}
+        <Button type="submit" loading={set.isPending} disabled={key.trim() === ''}>
+          {t('common:action.save')}
+        </Button>
+      </Group>
+    </Form>
   );
 }

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { SharingInfo, SharingSecret } from '../../../../src-shared/contract/sharing.ts';
 import { useAction } from '../../../client/context.tsx';
+import { Form } from '../../../ui/Form.tsx';
 import { Subtext } from '../../../ui/Subtext.tsx';
 import { notifyFailure } from '../../../ui/notify.tsx';
 
@@ -53,12 +54,7 @@ export function Secret({
           )}
         </Group>
       ) : (
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            keep(draft.trim());
-          }}
-        >
+        <Form onSubmit={() => keep(draft.trim())}>
           <Group gap="xs" wrap="nowrap">
             <PasswordInput
               style={{ flexGrow: 1 }}
@@ -75,7 +71,7 @@ export function Secret({
               {t('common:action.cancel')}
             </Button>
           </Group>
-        </form>
+        </Form>
       )}
     </Stack>
   );
