@@ -18,7 +18,7 @@ export function Page({
   children: ReactNode;
 }) {
   return (
-    <div className={classes.page}>
+    <Stack gap={0} h="100%" mih={0}>
       <header className={classes.header}>
         <Stack gap={2}>
           <Title order={1} size="h3">
@@ -39,6 +39,6 @@ export function Page({
       ) : (
         <div className={`${classes.body ?? ''} ${classes.filling ?? ''}`}>{children}</div>
       )}
-    </div>
+    </Stack>
   );
 }

@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core';
+import { Button, Stack } from '@mantine/core';
 import { IconFileText, IconList, IconPlus } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
@@ -21,13 +21,13 @@ export function AnalysisList({ activeId }: { activeId: string }) {
         {t('new.open')}
       </Button>
       {analyses?.length === 0 && <p className={classes.none}>{t('list.none')}</p>}
-      <ul className={classes.list}>
+      <Stack gap={2} component="ul">
         {analyses?.map((analysis) => (
           <li key={analysis.id}>
             <Row analysis={analysis} active={analysis.id === activeId} />
           </li>
         ))}
-      </ul>
+      </Stack>
     </aside>
   );
 }

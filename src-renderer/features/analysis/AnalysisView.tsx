@@ -1,4 +1,4 @@
-import { Anchor, Loader, Text } from '@mantine/core';
+import { Anchor, Loader, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
@@ -65,7 +65,7 @@ function Content({ analysis }: { analysis: Analysis }) {
   const { kind, state, failure, instruction } = analysis;
   const busy = state === 'waiting' || state === 'running';
   return (
-    <div className={classes.content}>
+    <Stack gap={16}>
       {kind === 'document' && (
         <blockquote className={classes.asked} aria-label={t('view.asked')}>
           {instruction}
@@ -80,6 +80,6 @@ function Content({ analysis }: { analysis: Analysis }) {
       )}
       {analysis.stepsDone > 0 && <SharedFigures analysis={analysis} />}
       {kind === 'document' ? <DocumentSteps analysis={analysis} /> : <QuestionTable analysis={analysis} />}
-    </div>
+    </Stack>
   );
 }

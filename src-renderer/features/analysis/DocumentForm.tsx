@@ -1,4 +1,4 @@
-import { Button, Group, NumberInput, Select, Textarea } from '@mantine/core';
+import { Button, Group, NumberInput, Select, Stack, Textarea } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconPlayerPlay } from '@tabler/icons-react';
 import { useState } from 'react';
@@ -6,10 +6,10 @@ import { useTranslation } from 'react-i18next';
 import { useLocation } from 'wouter';
 import type { DocumentAnalysis } from '../../../src-shared/contract/analysis.ts';
 import { useAction, useCall } from '../../client/context.tsx';
+import { Form } from '../../ui/Form.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
 import { Plan } from './Plan.tsx';
 import { useDocumentChoices } from './useDocumentChoices.ts';
-import classes from './Analysis.module.css';
 
 const PRESETS = ['summary', 'duties', 'open'] as const;
 const TYPING_MS = 300;
@@ -47,15 +47,9 @@ export function DocumentForm({
     });
   };
   return (
-    <form
-      className={classes.fields}
-      onSubmit={(event) => {
-        event.preventDefault();
-        submit();
-      }}
-    >
+    <Form gap={16} w="100%" onSubmit={submit}>
       <DocumentChoice value={documentId} onChange={setDocumentId} />
-      <div className={classes.instruction}>
+      <Stack gap={8}>
         <Textarea
           label={t('form.instruction')}
           placeholder={t('form.instructionPlaceholder')}
@@ -81,7 +75,7 @@ export function DocumentForm({
             </Button>
           ))}
         </Group>
-      </div>
+      </Stack>
       <Group gap="md" align="end">
         <Count label={t('form.size')} least={1} value={size} onChange={setSize} />
         <Count label={t('form.overlap')} least={0} value={overlap} onChange={setOverlap} />
@@ -97,7 +91,7 @@ export function DocumentForm({
           {t('new.start')}
         </Button>
       </Group>
-    </form>
+    </Form>
   );
 }
 

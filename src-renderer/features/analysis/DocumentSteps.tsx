@@ -1,4 +1,4 @@
-import { Text } from '@mantine/core';
+import { Stack, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { Analysis, Step } from '../../../src-shared/contract/analysis.ts';
 import { resultOf } from './figures.ts';
@@ -35,13 +35,13 @@ function Cards({ title, steps, analysis }: { title: string; steps: readonly Step
   return (
     <section className={classes.section} aria-label={title}>
       <h2>{title}</h2>
-      <ol className={classes.cards}>
+      <Stack gap={10} component="ol">
         {steps.map((step) => (
           <li key={step.id}>
             <StepCard analysis={analysis} step={step} />
           </li>
         ))}
-      </ol>
+      </Stack>
     </section>
   );
 }

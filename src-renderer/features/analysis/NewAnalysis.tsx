@@ -1,10 +1,9 @@
-import { SegmentedControl } from '@mantine/core';
+import { SegmentedControl, Stack } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Page } from '../../ui/Page.tsx';
 import { DocumentForm } from './DocumentForm.tsx';
 import { QuestionsForm } from './QuestionsForm.tsx';
-import classes from './Analysis.module.css';
 
 type Kind = 'document' | 'questions';
 
@@ -21,7 +20,7 @@ export function NewAnalysis({
   const [kind, setKind] = useState<Kind>(first);
   return (
     <Page title={t('new.title')} subtitle={t('subtitle')}>
-      <div className={classes.form}>
+      <Stack align="flex-start" gap={18} maw="44rem">
         <SegmentedControl<Kind>
           aria-label={t('new.kind')}
           data={(['document', 'questions'] as const).map((value) => ({ value, label: t(`new.${value}`) }))}
@@ -33,7 +32,7 @@ export function NewAnalysis({
         ) : (
           <QuestionsForm />
         )}
-      </div>
+      </Stack>
     </Page>
   );
 }

@@ -1,4 +1,4 @@
-import { Text } from '@mantine/core';
+import { Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Analysis } from '../../../src-shared/contract/analysis.ts';
@@ -36,12 +36,12 @@ export function Progress({ analysis }: { analysis: Analysis }) {
       : [t('common:unit.timeLeft', { time: format.duration(Math.max(1, Math.round(left)) * 1000) })]),
   ];
   return (
-    <div className={classes.progress} role="status">
+    <Stack gap={6} role="status">
       <div className={classes.progressText}>
         <Text truncate>{words.join(' · ')}</Text>
         <Text c="dimmed">{t('view.progress', { done: stepsDone, total: all })}</Text>
       </div>
       <Meter share={(stepsDone + share / 2) / all} height={6} label={t('state.running')} />
-    </div>
+    </Stack>
   );
 }

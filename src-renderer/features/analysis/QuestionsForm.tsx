@@ -5,9 +5,9 @@ import { useTranslation } from 'react-i18next';
 import { useLocation } from 'wouter';
 import { useAction, useCall } from '../../client/context.tsx';
 import { KvasirError } from '../../../src-shared/errors.ts';
+import { Form } from '../../ui/Form.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
 import { linesOf, readQuestions } from './question-lines.ts';
-import classes from './Analysis.module.css';
 
 const MOST = 500;
 
@@ -36,13 +36,7 @@ export function QuestionsForm() {
     }, notifyFailure);
   };
   return (
-    <form
-      className={classes.fields}
-      onSubmit={(event) => {
-        event.preventDefault();
-        submit();
-      }}
-    >
+    <Form gap={16} w="100%" onSubmit={submit}>
       <Textarea
         label={t('form.questions')}
         description={t('form.questionsHelp')}
@@ -92,6 +86,6 @@ export function QuestionsForm() {
           {t('new.start')}
         </Button>
       </Group>
-    </form>
+    </Form>
   );
 }

@@ -1,4 +1,4 @@
-import { Button, CloseButton, SegmentedControl, Text, TextInput } from '@mantine/core';
+import { Button, CloseButton, SegmentedControl, Stack, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconSearch } from '@tabler/icons-react';
 import { useState, type ReactNode } from 'react';
@@ -31,7 +31,7 @@ export function CacheTables() {
   const keys = [...selected];
   const props = { search: typed, selected, onSelect: setSelected };
   return (
-    <section className={classes.tables} aria-label={t(`table.${view}`)}>
+    <Stack gap={10} miw={0} mih={0} component="section" aria-label={t(`table.${view}`)}>
       <div className={classes.toolbar}>
         {keys.length > 0 ? (
           <SelectionBar
@@ -69,7 +69,7 @@ export function CacheTables() {
           <ChunkTable {...props} documentId={only?.id} />
         )}
       </div>
-    </section>
+    </Stack>
   );
 }
 

@@ -1,4 +1,4 @@
-import { Badge, Text } from '@mantine/core';
+import { Badge, Group, Text } from '@mantine/core';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { CacheEntry } from '../../../src-shared/contract/cache.ts';
@@ -94,10 +94,10 @@ function useColumns(): Column<CacheEntry, Sort>[] {
         header: t('table.tier'),
         width: '84px',
         cell: ({ state }) => (
-          <span className={classes.tier}>
+          <Group gap={7} wrap="nowrap" component="span">
             <span className={classes.dot} data-tier={state} />
             {t(`table.tiers.${state}`)}
-          </span>
+          </Group>
         ),
       },
       number(

@@ -1,4 +1,4 @@
-import { ActionIcon, Collapse, Group, Menu, Text, UnstyledButton } from '@mantine/core';
+import { ActionIcon, Collapse, Group, Menu, Stack, Text, UnstyledButton } from '@mantine/core';
 import { IconChartBar, IconChevronRight, IconDownload, IconTable } from '@tabler/icons-react';
 import { useId, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -74,12 +74,12 @@ export function Section({
       </Group>
       <div id={`${id}-body`}>
         <Collapse expanded={!folded}>
-          <div className={classes.body}>
+          <Stack gap={10} p="4px 4px 6px">
             <Text c="dimmed" className={classes.lead}>
               {lead}
             </Text>
             {asTable && table !== undefined ? table : children}
-          </div>
+          </Stack>
         </Collapse>
       </div>
     </section>

@@ -1,4 +1,4 @@
-import { Button, CloseButton, SegmentedControl, Text, TextInput } from '@mantine/core';
+import { Button, CloseButton, SegmentedControl, Stack, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import {
   IconFileOff,
@@ -55,7 +55,7 @@ export function DocumentsPanel({ library, add }: { library: LibraryInfo; add: Ad
     setPhase('all');
   };
   return (
-    <div className={classes.documents}>
+    <Stack gap={10} h="100%" mih={0}>
       <div className={classes.toolbar}>
         {selected.size > 0 ? (
           <SelectionBar selected={selected} onClear={() => setSelected(new Set())} />
@@ -79,7 +79,7 @@ export function DocumentsPanel({ library, add }: { library: LibraryInfo; add: Ad
           empty={filtered ? <NoneMatch onShowAll={showAll} /> : <NoDocuments add={add} />}
         />
       </div>
-    </div>
+    </Stack>
   );
 }
 

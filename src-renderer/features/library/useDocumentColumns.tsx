@@ -1,4 +1,4 @@
-import { ActionIcon, Tooltip } from '@mantine/core';
+import { ActionIcon, Stack, Tooltip } from '@mantine/core';
 import { IconAlertTriangle, IconCircleCheck, IconReload } from '@tabler/icons-react';
 import { useMemo } from 'react';
 import { failureWords } from '../../i18n/failures.ts';
@@ -137,14 +137,14 @@ function Working({ document }: { document: DocumentInfo }) {
   const current = useCall('queue.status').data?.current;
   const mine = current?.documentId === document.id ? current : undefined;
   return (
-    <span className={classes.working}>
+    <Stack gap={4} flex={1} miw={0} component="span">
       <span title={mine || !isSearchable(document) ? undefined : t('phase.foundAlready')}>
         {t(`phase.${mine?.phase ?? 'waiting'}`)}
       </span>
       {mine && mine.total > 0 && (
         <Meter share={mine.done / mine.total} height={3} label={t(`phase.${mine.phase}`)} />
       )}
-    </span>
+    </Stack>
   );
 }
 

@@ -4,6 +4,7 @@ import { IconFolderSearch, IconSearch } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useCall, useClient } from '../../client/context.tsx';
+import { Form } from '../../ui/Form.tsx';
 import { FoundModelRow, UnusableRow } from '../../ui/found/FoundModelRow.tsx';
 import rows from '../../ui/found/FoundModelRow.module.css';
 import { SearchStatus } from '../../ui/found/SearchStatus.tsx';
@@ -36,11 +37,11 @@ export function FoundModels() {
       </Group>
       <SearchStatus found={found} />
       {usable.length > 0 && (
-        <ul className={rows.rows}>
+        <Stack gap={8} component="ul">
           {usable.slice(0, all ? undefined : SHOWN).map((model) => (
             <FoundModelRow key={model.path} model={model} />
           ))}
-        </ul>
+        </Stack>
       )}
       {usable.length > SHOWN && !all && (
         <Button variant="subtle" size="compact-sm" w="fit-content" onClick={() => setAll(true)}>
@@ -50,11 +51,11 @@ export function FoundModels() {
       {unusable.length > 0 && (
         <details>
           <summary className={rows.summary}>{t('unusable', { count: unusable.length })}</summary>
-          <ul className={rows.rows}>
+          <Stack gap={8} component="ul">
             {unusable.map((model) => (
               <UnusableRow key={model.path} model={model} />
             ))}
-          </ul>
+          </Stack>
         </details>
       )}
     </Stack>
@@ -115,24 +116,17 @@ function FolderForm({
     if (done) onDone();
   };
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        void submit();
-      }}
-    >
-      <Stack>
-        <TextInput
-          data-autofocus
-          label={t('folderLabel')}
-          description={t('folderHelp')}
-          value={path}
-          onChange={(event) => setPath(event.currentTarget.value)}
-        />
-        <Button type="submit" loading={busy} disabled={path.trim() === ''}>
-          {t('look')}
-        </Button>
-      </Stack>
-    </form>
+    <Form gap="md" onSubmit={() => void submit()}>
+      <TextInput
+        data-autofocus
+        label={t('folderLabel')}
+        description={t('folderHelp')}
+        value={path}
+        onChange={(event) => setPath(event.currentTarget.value)}
+      />
+      <Button type="submit" loading={busy} disabled={path.trim() === ''}>
+        {t('look')}
+      </Button>
+    </Form>
   );
 }

@@ -1,4 +1,4 @@
-import { Badge, Tooltip } from '@mantine/core';
+import { Badge, Group, Stack, Tooltip } from '@mantine/core';
 import type { KeyboardEvent } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
@@ -72,20 +72,20 @@ function Hit({
       className={classes.hit}
       data-hit
     >
-      <div className={classes.hitHead}>
+      <Group gap={12} wrap="nowrap">
         <span className={classes.rank} aria-label={t('rank', { rank })}>
           {format.number(rank)}
         </span>
-        <div className={classes.source}>
+        <Stack gap={0} flex={1} miw={0}>
           <span className={classes.title}>
             <Trail text={title} />
           </span>
           <span className={classes.place}>{place.join(' · ')}</span>
-        </div>
+        </Stack>
         <div className={classes.score}>
           <Meter share={share} label={t('score', { score: format.number(score, 4) })} />
         </div>
-      </div>
+      </Group>
       <p className={classes.passage}>
         {highlighted(excerpt.text, excerpt.ranges).map((part, index) =>
           part.marked ? <mark key={index}>{part.text}</mark> : <span key={index}>{part.text}</span>,

@@ -1,4 +1,4 @@
-import { Loader, MultiSelect, TextInput } from '@mantine/core';
+import { Loader, MultiSelect, Stack, TextInput } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -15,7 +15,7 @@ export function SearchForm({ busy }: { busy: boolean }) {
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => input.current?.focus(), []);
   return (
-    <search className={classes.form}>
+    <Stack component="search" gap={8}>
       <TextInput
         ref={input}
         size="md"
@@ -51,6 +51,6 @@ export function SearchForm({ busy }: { busy: boolean }) {
           onChange={(chosen) => useSearchState.setState({ documents: chosen })}
         />
       </div>
-    </search>
+    </Stack>
   );
 }

@@ -1,4 +1,4 @@
-import { Alert, Anchor, Button, Loader, Text } from '@mantine/core';
+import { Alert, Anchor, Button, Loader, Stack, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconInfoCircle, IconSearch, IconSearchOff } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
@@ -30,7 +30,7 @@ export default function SearchScreen() {
   const result = question === '' ? undefined : data;
   return (
     <Page title={t('common:nav.search')} subtitle={t('subtitle')} scroll={false}>
-      <div className={classes.screen}>
+      <Stack gap={12} h="100%" maw="64rem">
         <SearchForm busy={isFetching} />
         <div className={classes.results}>
           {error && question !== '' && <FailureAlert failure={error} onRetry={() => void refetch()} />}
@@ -40,7 +40,7 @@ export default function SearchScreen() {
           {question !== '' && !data && !error && <Loader m="auto" aria-label={t('common:loading')} />}
           {result && !error && <Results result={result} stale={isFetching} />}
         </div>
-      </div>
+      </Stack>
     </Page>
   );
 }

@@ -1,9 +1,8 @@
-import { Anchor, Button, Group, Text } from '@mantine/core';
+import { Anchor, Button, Group, Stack, Text } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import { FoundModelRow } from '../../ui/found/FoundModelRow.tsx';
-import rows from '../../ui/found/FoundModelRow.module.css';
 import { SearchStatus } from '../../ui/found/SearchStatus.tsx';
 import { useSearch } from '../../ui/found/useSearch.ts';
 import classes from './Welcome.module.css';
@@ -19,11 +18,11 @@ export function FoundModels() {
     <section aria-label={t('first.title')}>
       <h2 className={classes.heading}>{t('first.title')}</h2>
       {chat.length > 0 && (
-        <ul className={rows.rows}>
+        <Stack gap={8} component="ul">
           {chat.slice(0, SHOWN).map((model) => (
             <FoundModelRow key={model.path} model={model} />
           ))}
-        </ul>
+        </Stack>
       )}
       {chat.length > 0 && (
         <Text c="dimmed" mt={6}>

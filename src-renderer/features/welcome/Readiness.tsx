@@ -1,4 +1,4 @@
-import { Loader, Progress } from '@mantine/core';
+import { Loader, Progress, Stack } from '@mantine/core';
 import { IconBooks, IconCircleCheckFilled, IconCpu, IconDatabase, type Icon } from '@tabler/icons-react';
 import { failureWords } from '../../i18n/failures.ts';
 import { useTranslation } from 'react-i18next';
@@ -101,7 +101,7 @@ function Step({
   return (
     <li className={classes.step}>
       <StepIcon size={22} stroke={1.6} aria-hidden />
-      <div className={classes.stepBody}>
+      <Stack gap={0} flex={1} miw={0} mih={58}>
         <span className={classes.stepTitle}>
           {title}
           {state === 'done' && <IconCircleCheckFilled size={15} className={classes.check} aria-hidden />}
@@ -109,7 +109,7 @@ function Step({
         </span>
         <span className={classes.stepText}>{text}</span>
         {children}
-      </div>
+      </Stack>
     </li>
   );
 }

@@ -1,4 +1,4 @@
-import { UnstyledButton } from '@mantine/core';
+import { Stack, UnstyledButton } from '@mantine/core';
 import { IconArrowRight } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { useCall } from '../../client/context.tsx';
@@ -14,7 +14,7 @@ export function Suggestions({ onAsk }: { onAsk: (question: string) => void }) {
   return (
     <section aria-label={t('try')}>
       <h2 className={classes.heading}>{t('try')}</h2>
-      <ul className={classes.suggestions}>
+      <Stack gap={6} component="ul">
         {questions.slice(0, SHOWN).map((question) => (
           <li key={question}>
             <UnstyledButton className={classes.suggestion} onClick={() => onAsk(question)}>
@@ -23,7 +23,7 @@ export function Suggestions({ onAsk }: { onAsk: (question: string) => void }) {
             </UnstyledButton>
           </li>
         ))}
-      </ul>
+      </Stack>
     </section>
   );
 }

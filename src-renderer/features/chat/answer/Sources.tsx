@@ -1,4 +1,4 @@
-import { Anchor, Group, HoverCard, Text, UnstyledButton, VisuallyHidden } from '@mantine/core';
+import { Anchor, Group, HoverCard, Stack, Text, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import { IconArrowUpRight, IconFileText } from '@tabler/icons-react';
 import { useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -37,7 +37,7 @@ export function Sources({
       className={classes.sources}
       aria-label={t('sources.title', { count: citations.length })}
     >
-      <ul className={classes.list}>
+      <Stack gap={6} component="ul">
         <li className={classes.whole}>
           <HowChosen citations={citations} />
         </li>
@@ -62,7 +62,7 @@ export function Sources({
             ))}
           </li>
         ))}
-      </ul>
+      </Stack>
       {shown && open !== undefined && (
         <div
           id={cardId}

@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, SegmentedControl, Text } from '@mantine/core';
+import { Button, Checkbox, Group, SegmentedControl, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { FusionReport } from '../../../../src-shared/fusion-report.ts';
 import {
@@ -38,7 +38,7 @@ export function CompareStart({ report, words, again, onStart }: CompareStartProp
     ratio,
   }));
   return (
-    <div className={classes.compareStart}>
+    <Stack gap={12} py={4}>
       <fieldset className={classes.fieldset}>
         <Text size="xs" c="dimmed" component="legend">
           {t('compare:also')}
@@ -80,7 +80,7 @@ export function CompareStart({ report, words, again, onStart }: CompareStartProp
         </Button>
         <Subtext flex={1}>{expectation(report, { more: strategies.length, deep }, words)}</Subtext>
       </Group>
-    </div>
+    </Stack>
   );
 }
 

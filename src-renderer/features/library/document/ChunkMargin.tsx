@@ -28,7 +28,7 @@ export function ChunkMargin({
     <div className={classes.marginBody}>
       <UnstyledButton className={classes.marginButton} aria-pressed={selected} onClick={onSelect}>
         <span className={classes.marginHead}>
-          <span className={classes.dot} data-cache={cache} />
+          <span className={classes.dot} data-tier={cache} />
           {t('document.chunk', { number })}
           {pinned && <IconPinFilled size={12} aria-label={t('document.pinned')} />}
         </span>

@@ -1,3 +1,4 @@
+import { Group } from '@mantine/core';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ChunkInfo, DocumentInfo } from '../../../../src-shared/contract/libraries.ts';
@@ -60,10 +61,10 @@ function useChunkColumns(onOpen: (chunk: ChunkInfo) => void): Column<ChunkInfo>[
         header: t('chunks.cache'),
         width: '108px',
         cell: ({ cache }) => (
-          <span className={classes.cacheCell}>
-            <span className={classes.dot} data-cache={cache} />
+          <Group gap={7} wrap="nowrap" component="span">
+            <span className={classes.dot} data-tier={cache} />
             {t(`document.cache.${cache}`)}
-          </span>
+          </Group>
         ),
       },
       bytes({ id: 'bytes', header: t('chunks.size'), width: '76px' }, (chunk) => chunk.bytes || null),

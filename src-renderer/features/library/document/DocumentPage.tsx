@@ -1,4 +1,4 @@
-import { ActionIcon, Alert, Button, Loader, SegmentedControl, Text } from '@mantine/core';
+import { ActionIcon, Alert, Button, Loader, SegmentedControl, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle, IconArrowLeft, IconListSearch, IconMessageQuestion } from '@tabler/icons-react';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -42,7 +42,7 @@ export function DocumentPage({ id }: { id: string }) {
       actions={document && <Actions document={document} view={view} onView={setView} />}
       scroll={false}
     >
-      <div className={classes.page}>
+      <Stack gap={12} h="100%" mih={0}>
         {error && <FailureAlert failure={error} onRetry={() => void refetch()} />}
         {!document && !error && <Loader m="auto" aria-label={t('common:loading')} />}
         {document && <Notes document={document} />}
@@ -64,7 +64,7 @@ export function DocumentPage({ id }: { id: string }) {
           />
         )}
         {document && view === 'sizes' && <ChunkSizes document={document} />}
-      </div>
+      </Stack>
     </Page>
   );
 }

@@ -54,7 +54,7 @@ export function Segment({
   const { t } = useTranslation('library');
   const chunk = range?.chunk;
   return (
-    <div className={classes.row} data-selected={selected || undefined} data-cache={chunk?.cache}>
+    <div className={classes.row} data-selected={selected || undefined} data-tier={chunk?.cache}>
       <div className={classes.margin}>
         {chunk && <ChunkMargin chunk={chunk} selected={selected} onSelect={onSelect} />}
       </div>

@@ -59,11 +59,11 @@ function Known({ repository, hub }: { repository: HubRepository; hub: HubInfo })
         {t('files')}
       </Text>
       {files.length === 0 && <Text>{t('filesNone')}</Text>}
-      <ul className={classes.rows}>
+      <Stack gap={8} component="ul">
         {files.map((file) => (
           <FileRow key={file.path} repository={repository} file={file} />
         ))}
-      </ul>
+      </Stack>
       {measured && <Text c="dimmed">{t('speedFrom')}</Text>}
       {others.length > 0 && (
         <details>

@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Text } from '@mantine/core';
+import { Badge, Button, Group, Stack, Text } from '@mantine/core';
 import { IconArrowLeft } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -58,11 +58,11 @@ function ResultPage({
       asking={isFetching && !page}
     >
       {page?.entries.length === 0 && <Text>{t('none', { host: hub.host, query })}</Text>}
-      <ul className={classes.rows}>
+      <Stack gap={8} component="ul">
         {page?.entries.map((entry) => (
           <Result key={entry.repository} entry={entry} />
         ))}
-      </ul>
+      </Stack>
       {page && page.next !== '' && onMore && (
         <Button variant="default" w="fit-content" onClick={() => onMore(page.next)}>
           {t('more')}

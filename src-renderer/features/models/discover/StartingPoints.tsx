@@ -1,4 +1,4 @@
-import { Text } from '@mantine/core';
+import { Stack, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import type { HubInfo, StartingPoint } from '../../../../src-shared/contract/hub.ts';
@@ -27,11 +27,11 @@ export function StartingPoints({ hub }: { hub: HubInfo }) {
     >
       <Text c="dimmed">{t(gpu ? 'startText.gpu' : 'startText.memory', { memory })}</Text>
       {points?.length === 0 && <Text>{t('startNone')}</Text>}
-      <ul className={classes.rows}>
+      <Stack gap={8} component="ul">
         {points?.map((point, index) => (
           <Point key={point.repository} point={point} first={index === 0} />
         ))}
-      </ul>
+      </Stack>
     </HubResponse>
   );
 }

@@ -1,4 +1,4 @@
-import { ActionIcon, Group, Loader, Select, useComputedColorScheme } from '@mantine/core';
+import { ActionIcon, Group, Loader, Select, Stack, useComputedColorScheme } from '@mantine/core';
 import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -26,7 +26,7 @@ export function FrameView({ document, passage }: { document: DocumentInfo; passa
     t('original.rebuilt'),
   ];
   return (
-    <div className={classes.original}>
+    <Stack gap={8} flex={1} mih={0}>
       <Group justify="space-between" wrap="nowrap" gap="md">
         <Subtext role={passage && !isMarked ? 'status' : undefined}>{notes.join(' ')}</Subtext>
         {parts.length > 1 && <Parts parts={parts} part={part} onPart={setChosen} />}
@@ -37,7 +37,7 @@ export function FrameView({ document, passage }: { document: DocumentInfo; passa
         sandbox=""
         src={pageUrl(document.id, { ...query, dark: scheme === 'dark' }, isMarked ? 'passage' : '')}
       />
-    </div>
+    </Stack>
   );
 }
 

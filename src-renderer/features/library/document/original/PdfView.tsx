@@ -1,4 +1,4 @@
-import { ActionIcon, Alert, Group, Loader, Text } from '@mantine/core';
+import { ActionIcon, Alert, Group, Loader, Stack, Text } from '@mantine/core';
 import {
   IconArrowAutofitWidth,
   IconChevronLeft,
@@ -68,7 +68,7 @@ function Pages({ document, passages }: { document: DocumentInfo; passages: reado
   }, [id]);
   const { page, total } = place ?? { page: 0, total: 0 };
   return (
-    <div className={classes.original}>
+    <Stack gap={8} flex={1} mih={0}>
       <Group gap={4} justify="flex-end" role="toolbar" aria-label={t('original.toolbar')}>
         <Tool label={t('original.previousPage')} disabled={page <= 1} onClick={() => pages?.goTo(page - 1)}>
           <IconChevronLeft size={16} />
@@ -102,7 +102,7 @@ function Pages({ document, passages }: { document: DocumentInfo; passages: reado
           <div className="pdfViewer" />
         </div>
       </div>
-    </div>
+    </Stack>
   );
 }
 
