@@ -145,7 +145,7 @@ async function analyse(page: Page): Promise<string> {
   await field.press('Control+Enter');
   await page.getByRole('table', { name: words.analysis.table.label }).waitFor();
   await page
-    .getByRole('button', { name: words.analysis.view.stop })
+    .getByRole('button', { name: words.common.action.stop })
     .waitFor({ state: 'hidden', timeout: 120_000 });
   return new URL(page.url()).hash.slice(1);
 }
@@ -177,7 +177,7 @@ async function take(page: Page, name: string, scheme: string): Promise<void> {
 
 async function openReport(page: Page): Promise<void> {
   await unfoldAnswer(page);
-  await page.getByRole('button', { name: words.chat.stats.details }).click();
+  await page.getByRole('button', { name: words.common.action.details }).click();
   await page.getByRole('heading', { name: words.fusion.waterfall.title }).waitFor();
   // The window remembers the previous width.
   const narrow = page.getByRole('button', { name: words.chat.report.narrow });

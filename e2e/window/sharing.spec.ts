@@ -4,7 +4,7 @@ import type { Page } from '@playwright/test';
 import { en } from '../../src-renderer/i18n/words.ts';
 import { expect, goTo, test } from './support/test.ts';
 
-const { sharing, settings } = en;
+const { common, sharing, settings } = en;
 
 async function openSharing(window: Page): Promise<void> {
   await goTo(window, 'Settings');
@@ -56,7 +56,7 @@ test('a secret is kept apart, told to be set, and never shown again', async ({ w
   await group
     .getByLabel(sharing.secrets.formFor.replace('{{name}}', sharing.secrets.encryptionKey))
     .fill(secret);
-  await group.getByRole('button', { name: sharing.secrets.save }).click();
+  await group.getByRole('button', { name: common.action.save }).click();
   await expect(group).toContainText('sharing-secrets.json');
   expect(await window.content()).not.toContain(secret);
   for (const name of readdirSync(dataDir)) {
@@ -81,7 +81,7 @@ test('a key that was lost is asked for, and nothing is shared in the clear meanw
   await key
     .getByLabel(sharing.secrets.formFor.replace('{{name}}', sharing.secrets.encryptionKey))
     .fill('of the team');
-  await key.getByRole('button', { name: sharing.secrets.save }).click();
+  await key.getByRole('button', { name: common.action.save }).click();
   await expect(key).toContainText('sharing-secrets.json');
 
   rmSync(join(dataDir, 'sharing-secrets.json'));

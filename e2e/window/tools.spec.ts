@@ -12,7 +12,7 @@ import { ROOT } from './support/root.ts';
 import { route } from './support/screens.ts';
 import { expect, test } from './support/test.ts';
 
-const { mcp, settings } = en;
+const { common, mcp, servers, settings } = en;
 
 test.use({ fresh: true });
 
@@ -27,7 +27,7 @@ async function openTools(window: Page): Promise<void> {
 }
 
 async function openForm(window: Page, form: keyof typeof mcp.add.forms): Promise<Locator> {
-  await window.getByRole('button', { name: mcp.add.open }).click();
+  await window.getByRole('button', { name: servers.add.open }).click();
   const dialog = window.getByRole('dialog', { name: mcp.add.title });
   const forms = dialog.getByRole('radiogroup', { name: mcp.add.form });
   await forms.getByText(mcp.add.forms[form], { exact: true }).click();
@@ -44,14 +44,14 @@ test('a program is added, its tools are listed, allowed and asked for again, and
   await openTools(window);
   await expect(window.getByText(mcp.none)).toBeVisible();
   const dialog = await openForm(window, 'command');
-  await dialog.getByRole('textbox', { name: mcp.add.name }).fill('demo');
+  await dialog.getByRole('textbox', { name: common.name }).fill('demo');
   await dialog.getByRole('textbox', { name: mcp.add.command }).fill(`"${process.execPath}" "${PROGRAM}"`);
   await dialog.getByLabel(mcp.add.variables).fill(`no variable`);
-  await dialog.getByRole('button', { name: mcp.add.confirm }).click();
+  await dialog.getByRole('button', { name: common.action.add }).click();
   await expect(dialog.getByRole('alert')).toContainText('Line 1 is not of the form NAME=value.');
   await dialog.getByLabel(mcp.add.variables).fill(`SECRET=${SECRET}`);
   await dialog.getByLabel(mcp.add.variables).press('Tab');
-  await dialog.getByRole('button', { name: mcp.add.confirm }).press('Enter');
+  await dialog.getByRole('button', { name: common.action.add }).press('Enter');
 
   const server = window.getByRole('article', { name: 'demo' });
   await expect(server.getByRole('status')).toHaveText(mcp.state.ready, { timeout: START_MS });
@@ -76,11 +76,11 @@ test('a program is added, its tools are listed, allowed and asked for again, and
   await expect(server.getByText(mcp.changed)).toBeVisible({ timeout: START_MS });
   await expect(allow).not.toBeChecked();
 
-  await server.getByRole('switch', { name: named(mcp.enabled, { name: 'demo' }) }).press('Space');
+  await server.getByRole('switch', { name: named(common.action.useOf, { name: 'demo' }) }).press('Space');
   await expect(server.getByRole('status')).toHaveText(mcp.state.disabled);
   expect(await violationsIn(window)).toEqual([]);
   await server.getByRole('button', { name: named(mcp.remove.open, { name: 'demo' }) }).click();
-  await window.getByRole('button', { name: mcp.remove.confirm, exact: true }).click();
+  await window.getByRole('button', { name: common.action.remove, exact: true }).click();
   await expect(server).toHaveCount(0);
   expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ mcpServers: {} });
 });
@@ -93,7 +93,7 @@ test('a pasted text adds servers; why one fails is said, and a damaged file is n
   const dialog = await openForm(window, 'text');
   const text = dialog.getByLabel(mcp.add.text, { exact: true });
   await text.fill('{ "servers": { "broken" } }');
-  await dialog.getByRole('button', { name: mcp.add.confirm }).click();
+  await dialog.getByRole('button', { name: common.action.add }).click();
   await expect(dialog.getByRole('alert')).toContainText('The text, line 1, column 25: colon expected.');
   const servers = {
     broken: { command: process.execPath, args: ['-e', 'console.error("no license"); process.exit(1)'] },
@@ -101,7 +101,7 @@ test('a pasted text adds servers; why one fails is said, and a damaged file is n
   };
   await text.fill(JSON.stringify({ servers }));
   expect(await violationsIn(window)).toEqual([]);
-  await dialog.getByRole('button', { name: mcp.add.confirm }).click();
+  await dialog.getByRole('button', { name: common.action.add }).click();
 
   const broken = window.getByRole('article', { name: 'broken' });
   await expect(broken.getByRole('alert')).toContainText('no license', { timeout: START_MS });

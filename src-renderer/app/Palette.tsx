@@ -49,7 +49,7 @@ export function Palette() {
 
 /** Results of the core's search for the typed text. */
 function useFound(query: string): SpotlightActionGroupData[] {
-  const { t } = useTranslation();
+  const { t } = useTranslation(['common', 'chat']);
   const [, navigate] = useLocation();
   const [search] = useDebouncedValue(query.trim(), TYPING_MS);
   const enabled = search.length > 1;
@@ -78,7 +78,7 @@ function useFound(query: string): SpotlightActionGroupData[] {
       group: t('palette.conversations'),
       actions: (conversations ?? []).slice(0, OFFERED).map(({ id, title, snippet, match }) => ({
         id: `conversation-${id}`,
-        label: title === '' ? t('palette.untitled') : title,
+        label: title === '' ? t('chat:thread.untitled') : title,
         description: snippet,
         keywords,
         leftSection: <IconMessage size={18} aria-hidden />,
@@ -94,7 +94,7 @@ function keepFocus(): void {
 }
 
 function useGlobalCommands(): void {
-  const { t, i18n } = useTranslation();
+  const { t, i18n } = useTranslation(['common', 'analysis']);
   const [, navigate] = useLocation();
   const scheme = useComputedColorScheme('light');
   const update = useAction('settings.update');
@@ -106,7 +106,7 @@ function useGlobalCommands(): void {
     })),
     { id: 'new-chat', label: t('palette.newChat'), run: () => navigate('/') },
     { id: 'add-documents', label: t('palette.addDocuments'), run: () => navigate('/library') },
-    { id: 'analyse', label: t('palette.analyse'), run: () => navigate('/analysis/new') },
+    { id: 'analyse', label: t('analysis:new.document'), run: () => navigate('/analysis/new') },
     { id: 'ask-many', label: t('palette.askMany'), run: () => navigate('/analysis/new?kind=questions') },
     {
       id: 'theme',

@@ -20,8 +20,8 @@ export function AnalysisActions({ analysis }: { analysis: Analysis }) {
   const end = (): void => stop.mutate({ id }, { onError: notifyFailure });
   const goOn = (): void => resume.mutate({ id }, { onError: notifyFailure });
   useCommands([
-    ...(busy ? [{ id: 'analysis-stop', label: t('view.stop'), run: end }] : []),
-    ...(unfinished ? [{ id: 'analysis-resume', label: t('view.resume'), run: goOn }] : []),
+    ...(busy ? [{ id: 'analysis-stop', label: t('common:action.stop'), run: end }] : []),
+    ...(unfinished ? [{ id: 'analysis-resume', label: t('common:action.continue'), run: goOn }] : []),
   ]);
   return (
     <Group gap="xs" wrap="nowrap">
@@ -32,7 +32,7 @@ export function AnalysisActions({ analysis }: { analysis: Analysis }) {
           leftSection={<IconPlayerStop size={16} aria-hidden />}
           onClick={end}
         >
-          {t('view.stop')}
+          {t('common:action.stop')}
         </Button>
       )}
       {unfinished && (
@@ -41,7 +41,7 @@ export function AnalysisActions({ analysis }: { analysis: Analysis }) {
           leftSection={<IconPlayerPlay size={16} aria-hidden />}
           onClick={goOn}
         >
-          {t('view.resume')}
+          {t('common:action.continue')}
         </Button>
       )}
       {stepsDone > 0 && (
@@ -67,7 +67,7 @@ function Export({ id, formats }: { id: string; formats: readonly Format[] }) {
     <Menu position="bottom-end">
       <Menu.Target>
         <Button variant="default" leftSection={<IconDownload size={16} aria-hidden />}>
-          {t('view.export')}
+          {t('common:action.export')}
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
@@ -89,14 +89,14 @@ function Delete({ id }: { id: string }) {
     modals.openConfirmModal({
       title: t('view.deleteTitle'),
       children: <Text>{t('view.deleteText')}</Text>,
-      labels: { confirm: t('view.delete'), cancel: t('common:action.cancel') },
+      labels: { confirm: t('common:action.delete'), cancel: t('common:action.cancel') },
       confirmProps: { color: 'red.9' },
       onConfirm: () =>
         remove.mutate({ id }, { onSuccess: () => navigate('/analysis'), onError: notifyFailure }),
     });
   };
   return (
-    <IconButton label={t('view.delete')} variant="default" size={36} onClick={ask}>
+    <IconButton label={t('common:action.delete')} variant="default" size={36} onClick={ask}>
       <IconTrash size={17} aria-hidden />
     </IconButton>
   );

@@ -18,7 +18,7 @@ export function AnalysisList({ activeId }: { activeId: string }) {
         variant={activeId === 'new' ? 'light' : 'default'}
         leftSection={<IconPlus size={16} aria-hidden />}
       >
-        {t('new.open')}
+        {t('new.title')}
       </Button>
       {analyses?.length === 0 && <p className={classes.none}>{t('list.none')}</p>}
       <Stack gap={2} component="ul">
@@ -33,11 +33,11 @@ export function AnalysisList({ activeId }: { activeId: string }) {
 }
 
 function Row({ analysis, active }: { analysis: AnalysisSummary; active: boolean }) {
-  const { t } = useTranslation('analysis');
+  const { t } = useTranslation(['analysis', 'common']);
   const format = useFormat();
   const { id, kind, title, instruction, state, steps, stepsDone, createdMs } = analysis;
   const Icon = kind === 'document' ? IconFileText : IconList;
-  const done = t('list.steps', { done: format.number(stepsDone), total: format.number(steps) });
+  const done = t('common:unit.of', { done: format.number(stepsDone), total: format.number(steps) });
   return (
     <Link
       href={`/analysis/${encodeURIComponent(id)}`}

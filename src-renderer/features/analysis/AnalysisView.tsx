@@ -67,7 +67,7 @@ function Content({ analysis }: { analysis: Analysis }) {
   return (
     <Stack gap={16}>
       {kind === 'document' && (
-        <blockquote className={classes.asked} aria-label={t('view.asked')}>
+        <blockquote className={classes.asked} aria-label={t('form.instruction')}>
           {instruction}
         </blockquote>
       )}

@@ -102,12 +102,12 @@ function DocumentChoice({
   value: string | undefined;
   onChange: (id: string | undefined) => void;
 }) {
-  const { t } = useTranslation('analysis');
+  const { t } = useTranslation(['analysis', 'common']);
   const { data: chosen } = useCall('documents.get', { id: value ?? '' }, { enabled: value !== undefined });
   const { choices, search, setSearch, setOpen } = useDocumentChoices(chosen);
   return (
     <Select
-      label={t('form.document')}
+      label={t('common:table.document')}
       placeholder={t('form.choose')}
       data={choices}
       value={value ?? null}
@@ -117,7 +117,7 @@ function DocumentChoice({
       onSearchChange={setSearch}
       filter={({ options }) => options} // The core has already searched, also by path.
       onDropdownOpen={() => setOpen(true)}
-      nothingFoundMessage={t('form.noDocument')}
+      nothingFoundMessage={t('common:noDocument')}
       maxDropdownHeight={320}
       clearable
     />

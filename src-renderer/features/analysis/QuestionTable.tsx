@@ -11,13 +11,13 @@ import classes from './Analysis.module.css';
 
 /** One row per question, filled in as answers arrive. */
 export function QuestionTable({ analysis }: { analysis: Analysis }) {
-  const { t } = useTranslation('analysis');
+  const { t } = useTranslation(['analysis', 'common']);
   return (
     <div className={classes.tableFrame}>
       <table className={classes.table} aria-label={t('table.label')}>
         <thead>
           <tr>
-            <th scope="col">{t('table.number')}</th>
+            <th scope="col">{t('common:table.number')}</th>
             <th scope="col">{t('table.question')}</th>
             <th scope="col">{t('table.answer')}</th>
             <th scope="col">{t('table.sources')}</th>

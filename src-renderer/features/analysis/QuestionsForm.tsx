@@ -13,7 +13,7 @@ const MOST = 500;
 
 /** Form for several questions, one per line, and the libraries to search. */
 export function QuestionsForm() {
-  const { t } = useTranslation('analysis');
+  const { t } = useTranslation(['analysis', 'search', 'common']);
   const [, navigate] = useLocation();
   const [text, setText] = useState('');
   const [libraryIds, setLibraryIds] = useState<string[]>([]);
@@ -65,12 +65,12 @@ export function QuestionsForm() {
           )}
         </FileButton>
         <Text c="dimmed" role="status">
-          {t('form.count', { count: questions.length })}
+          {t('list.questions', { count: questions.length })}
         </Text>
       </Group>
       <MultiSelect
-        label={t('form.libraries')}
-        placeholder={libraryIds.length === 0 ? t('form.allLibraries') : ''}
+        label={t('search:libraries')}
+        placeholder={libraryIds.length === 0 ? t('common:allLibraries') : ''}
         data={libraries.map(({ id, name }) => ({ value: id, label: name }))}
         value={libraryIds}
         onChange={setLibraryIds}

@@ -30,7 +30,7 @@ export function RepeatStep({ analysis, step, name }: { analysis: Analysis; step:
 
 /** Continues a truncated answer while nothing is running. */
 export function ContinueStep({ analysis: { id, state }, step }: { analysis: Analysis; step: Step }) {
-  const { t } = useTranslation('chat');
+  const { t } = useTranslation(['chat', 'common']);
   const resume = useAction('analysis.resume');
   if (state === 'running' || state === 'waiting' || !mayContinue({ ...step, thinking: null })) return null;
   return (
@@ -41,7 +41,7 @@ export function ContinueStep({ analysis: { id, state }, step }: { analysis: Anal
       loading={resume.isPending}
       onClick={() => resume.mutate({ id, stepId: step.id, goOn: true }, { onError: notifyFailure })}
     >
-      {t('message.continue')}
+      {t('common:action.continue')}
     </Button>
   );
 }

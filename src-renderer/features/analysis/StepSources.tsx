@@ -33,12 +33,12 @@ export function StepSources({ step, name }: { step: Step; name: string }) {
 }
 
 function Source({ source }: { source: StepSource }) {
-  const { t } = useTranslation('analysis');
+  const { t } = useTranslation(['analysis', 'chat']);
   const { documentId, title, page, ordinal, quote, tier, start, end } = source;
   const place =
     page === null
       ? t('step.part', { number: ordinal + 1 })
-      : pageWords(page, (label) => t('step.page', { page: label }));
+      : pageWords(page, (label) => t('chat:sources.page', { page: label }));
   const chip = (
     <>
       <span className={classes.tier} style={{ background: `var(--kv-${tier})` }} />

@@ -103,10 +103,10 @@ function SelectionBar({
         {t('selected', { count })}
       </Text>
       <Button size="compact-sm" variant="default" onClick={() => setPinned(true)}>
-        {t('pinSelected')}
+        {t('common:action.pin')}
       </Button>
       <Button size="compact-sm" variant="default" onClick={() => setPinned(false)}>
-        {t('unpinSelected')}
+        {t('common:action.unpin')}
       </Button>
       <Button
         size="compact-sm"
@@ -114,7 +114,7 @@ function SelectionBar({
         color="red"
         onClick={() => evict.askSelected(selection, count, onClear)}
       >
-        {t('evict.selected')}
+        {t('evict.confirm')}
       </Button>
     </>
   );

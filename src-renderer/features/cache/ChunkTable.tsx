@@ -53,14 +53,14 @@ export function ChunkTable({
 }
 
 function useColumns(): Column<CacheEntry, Sort>[] {
-  const { t } = useTranslation('cache');
+  const { t } = useTranslation(['cache', 'common']);
   const format = useFormat();
   const { number, bytes, ago } = useColumnKinds();
   return useMemo(
     () => [
       {
         id: 'document',
-        header: t('table.document'),
+        header: t('common:table.document'),
         width: 'minmax(140px, 1fr)',
         sort: 'document',
         cell: (entry) => (
@@ -78,10 +78,13 @@ function useColumns(): Column<CacheEntry, Sort>[] {
         ordinal === null ? null : ordinal + 1,
       ),
       number(
-        { id: 'tokens', header: t('table.tokens'), width: '64px', sort: 'tokens', from: 700 },
+        { id: 'tokens', header: t('common:table.tokens'), width: '64px', sort: 'tokens', from: 700 },
         (row) => row.tokens,
       ),
-      bytes({ id: 'bytes', header: t('table.size'), width: '76px', sort: 'bytes' }, (row) => row.bytes),
+      bytes(
+        { id: 'bytes', header: t('common:table.size'), width: '76px', sort: 'bytes' },
+        (row) => row.bytes,
+      ),
       {
         id: 'dtype',
         header: t('precision.title'),
@@ -101,17 +104,17 @@ function useColumns(): Column<CacheEntry, Sort>[] {
         ),
       },
       number(
-        { id: 'hits', header: t('table.hits'), width: '60px', sort: 'hits', from: 620 },
+        { id: 'hits', header: t('common:table.hits'), width: '60px', sort: 'hits', from: 620 },
         (row) => row.hits,
       ),
       ago(
-        { id: 'lastUsed', header: t('table.lastUsed'), width: '116px', from: 830, sort: 'lastUsed' },
+        { id: 'lastUsed', header: t('common:table.lastUsed'), width: '116px', from: 830, sort: 'lastUsed' },
         (row) => row.lastUsedMs,
-        t('table.never'),
+        t('common:table.never'),
       ),
       {
         id: 'pin',
-        header: t('table.pin'),
+        header: t('common:action.pin'),
         width: '44px',
         cell: ({ key, document, ordinal, pinned }, active) => (
           <PinToggle

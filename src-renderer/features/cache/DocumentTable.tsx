@@ -50,13 +50,13 @@ export function DocumentTable({
 }
 
 function useColumns(): Column<CacheDocument, Sort>[] {
-  const { t } = useTranslation('cache');
+  const { t } = useTranslation(['cache', 'common']);
   const { number, bytes, ago } = useColumnKinds();
   return useMemo(
     () => [
       {
         id: 'document',
-        header: t('table.document'),
+        header: t('common:table.document'),
         width: 'minmax(140px, 1fr)',
         sort: 'document',
         cell: (row) => <DocumentName id={row.documentId} name={row.document} />,
@@ -65,17 +65,20 @@ function useColumns(): Column<CacheDocument, Sort>[] {
         { id: 'chunks', header: t('table.chunkCount'), width: '68px', sort: 'chunks' },
         (row) => row.chunks,
       ),
-      bytes({ id: 'bytes', header: t('table.size'), width: '76px', sort: 'bytes' }, (row) => row.bytes),
+      bytes(
+        { id: 'bytes', header: t('common:table.size'), width: '76px', sort: 'bytes' },
+        (row) => row.bytes,
+      ),
       bytes({ id: 'ram', header: t('table.ram'), width: '84px', from: 640 }, (row) => row.ramBytes || null),
-      number({ id: 'hits', header: t('table.hits'), width: '60px', sort: 'hits' }, (row) => row.hits),
+      number({ id: 'hits', header: t('common:table.hits'), width: '60px', sort: 'hits' }, (row) => row.hits),
       ago(
-        { id: 'lastUsed', header: t('table.lastUsed'), width: '116px', from: 770, sort: 'lastUsed' },
+        { id: 'lastUsed', header: t('common:table.lastUsed'), width: '116px', from: 770, sort: 'lastUsed' },
         (row) => row.lastUsedMs,
-        t('table.never'),
+        t('common:table.never'),
       ),
       {
         id: 'pin',
-        header: t('table.pin'),
+        header: t('common:action.pin'),
         width: '44px',
         cell: (row, active) => <DocumentPin row={row} active={active} />,
       },

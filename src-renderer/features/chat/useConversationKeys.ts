@@ -44,7 +44,7 @@ export function useConversationKeys({
   else if (lastAnswer) {
     commands.push({
       id: 'chat-regenerate',
-      label: t('help.regenerate'),
+      label: t('message.regenerate'),
       run: () => void asking.regenerate(lastAnswer),
     });
   }

@@ -26,7 +26,7 @@ export function CheckSwitch({
         onChange={(value) => onCheck(Number(value))}
         data={view.lenses.map(({ measure, check: { layer } }, i) => ({
           value: String(i),
-          label: measure === 'attention' ? t('check.attention') : t('check.option', { layer }),
+          label: measure === 'attention' ? t('check.attention') : t('layers.layerName', { layer }),
         }))}
       />
     </Group>

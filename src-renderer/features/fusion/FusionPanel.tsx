@@ -18,12 +18,12 @@ interface FusionPanelProps {
 
 /** How an answer's prompt was processed: what was reused and recomputed, and where the time went. Fills its container. */
 export default function FusionPanel({ conversationId, answerId, onClose, controls }: FusionPanelProps) {
-  const { t } = useTranslation('fusion');
+  const { t } = useTranslation(['fusion', 'common']);
   const { data: report, error, refetch } = useCall('chat.report', { answerId });
   const close = (
     <>
       {controls}
-      <ActionIcon aria-label={t('close')} onClick={onClose}>
+      <ActionIcon aria-label={t('common:action.close')} onClick={onClose}>
         <IconX size={18} stroke={1.6} />
       </ActionIcon>
     </>

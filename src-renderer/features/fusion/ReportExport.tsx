@@ -4,11 +4,11 @@ import { useTranslation } from 'react-i18next';
 import type { Exports } from './useExports.ts';
 
 export function ReportExport({ exports }: { exports: Exports }) {
-  const { t } = useTranslation('fusion');
+  const { t } = useTranslation(['fusion', 'common']);
   return (
     <Menu position="bottom-end">
       <Menu.Target>
-        <ActionIcon aria-label={t('export.menu')}>
+        <ActionIcon aria-label={t('common:action.export')}>
           <IconDownload size={18} stroke={1.6} />
         </ActionIcon>
       </Menu.Target>

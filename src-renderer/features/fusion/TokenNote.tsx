@@ -13,7 +13,7 @@ export function TokenNote({ view, token, words }: { view: ReportView; token: num
   const seen = lenses.filter(({ rank }) => (rank[token] ?? 0) > 0);
   const rows: [string, string][] = [[t('tokens.position'), format.number(report.tokensStart + token)]];
   if (part)
-    rows.push([t('tokens.passage'), partTitle(part, words)], [t('tokens.origin'), originOf(part, words)]);
+    rows.push([t('chunks.passage'), partTitle(part, words)], [t('tokens.origin'), originOf(part, words)]);
   for (const { measure, check, deviation, rank } of seen) {
     const place = { rank: format.number(rank[token] ?? 0), count: format.number(check.positions.length) };
     rows.push([
@@ -21,7 +21,7 @@ export function TokenNote({ view, token, words }: { view: ReportView; token: num
       `${significant(deviation[token] ?? 0)} · ${t('tokens.rankOf', { rank: place.rank, all: place.count })}`,
     ]);
   }
-  rows.push([t('tokens.kept'), fateOf(view, token, words)]);
+  rows.push([t('chunks.recomputed'), fateOf(view, token, words)]);
   return <TipRows title={`“${visible(report.tokens[token] ?? '')}”`} rows={rows} />;
 }
 

@@ -22,7 +22,7 @@ export function useAskAddress(): (add: AddAddress) => void {
 }
 
 function AddressForm({ add, onDone }: { add: AddAddress; onDone: () => void }) {
-  const { t } = useTranslation('library');
+  const { t } = useTranslation(['library', 'common']);
   const [text, setText] = useState('');
   // As browsers do: what has no scheme is an address of the web.
   const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(text.trim()) ? text.trim() : `https://${text.trim()}`;
@@ -31,7 +31,7 @@ function AddressForm({ add, onDone }: { add: AddAddress; onDone: () => void }) {
   return (
     <DialogForm
       action={{ ...adding, error: adding.error && shownFailure(adding.error) }}
-      confirm={t('add.confirm')}
+      confirm={t('common:action.add')}
       disabled={!isValid}
       onSubmit={() => adding.mutate()}
       onCancel={onDone}

@@ -150,7 +150,7 @@ function SelectionBar({ selected, onClear }: { selected: ReadonlySet<string>; on
         </Button>
       )}
       <Button size="compact-sm" variant="default" onClick={() => retry(ids)}>
-        {t('documents.retrySelected')}
+        {t('common:action.retry')}
       </Button>
       <Button
         size="compact-sm"
@@ -181,7 +181,7 @@ function NoneMatch({ onShowAll }: { onShowAll: () => void }) {
   return (
     <EmptyState
       icon={<IconFileOff size={30} />}
-      title={t('documents.noneMatch')}
+      title={t('common:noDocument')}
       text={t('documents.noneMatchText')}
     >
       <Button variant="default" size="xs" onClick={onShowAll}>

@@ -78,7 +78,7 @@ function ChooseLibrary({
       {paths.length > NAMED && <Text c="dimmed">{t('opened.more', { count: paths.length - NAMED })}</Text>}
       <Select
         data-autofocus
-        label={t('opened.library')}
+        label={t('common:nav.library')}
         value={target}
         allowDeselect={false}
         data={[
@@ -96,7 +96,7 @@ function ChooseLibrary({
           loading={create.isPending || add.isPending}
           onClick={() => void submit().catch(() => undefined) /* shown above */}
         >
-          {t('add.confirm')}
+          {t('common:action.add')}
         </Button>
       </Group>
     </Stack>

@@ -21,7 +21,7 @@ export function useAskPath(): (add: AddPaths) => void {
 }
 
 function PathForm({ add, onDone }: { add: AddPaths; onDone: () => void }) {
-  const { t } = useTranslation('library');
+  const { t } = useTranslation(['library', 'common']);
   const [text, setText] = useState('');
   const [watch, setWatch] = useState(true);
   const paths = text
@@ -37,7 +37,7 @@ function PathForm({ add, onDone }: { add: AddPaths; onDone: () => void }) {
           {paths.length > 1 && String(paths.length)}
         </Text>
       }
-      confirm={t('add.confirm')}
+      confirm={t('common:action.add')}
       disabled={paths.length === 0}
       onSubmit={() => adding.mutate()}
       onCancel={onDone}

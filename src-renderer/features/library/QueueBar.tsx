@@ -113,7 +113,7 @@ function PauseButton({ paused }: { paused: boolean }) {
   const { t } = useTranslation(['library', 'common']);
   const pause = useAction('queue.pause');
   const resume = useAction('queue.resume');
-  const label = paused ? t('queue.resume') : t('queue.pause');
+  const label = paused ? t('common:action.resume') : t('common:action.pause');
   if (paused) {
     return (
       <Button

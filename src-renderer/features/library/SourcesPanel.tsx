@@ -61,7 +61,7 @@ function Source({ libraryId, root, onRetry }: { libraryId: string; root: SourceR
       children: (
         <Text>{kind === 'managed' ? t('sources.removeManaged') : t('sources.removeText', { path })}</Text>
       ),
-      labels: { confirm: t('sources.confirm'), cancel: t('common:action.cancel') },
+      labels: { confirm: t('common:action.remove'), cancel: t('common:action.cancel') },
       confirmProps: { color: 'red.9' },
       onConfirm: () => removeRoot.mutate({ id: libraryId, rootId }, { onError: notifyFailure }),
     });

@@ -15,7 +15,7 @@ export function useDocumentActions() {
     modals.openConfirmModal({
       title: t('documents.removeTitle', { count: ids.length }),
       children: <Text>{t('documents.removeText')}</Text>,
-      labels: { confirm: t('sources.confirm'), cancel: t('common:action.cancel') },
+      labels: { confirm: t('common:action.remove'), cancel: t('common:action.cancel') },
       confirmProps: { color: 'red.9' },
       onConfirm: () =>
         remove.mutate(

@@ -26,7 +26,7 @@ export function useDocumentColumns(): Column<DocumentInfo, DocumentSort>[] {
     () => [
       {
         id: 'title',
-        header: t('documents.title'),
+        header: t('common:table.document'),
         width: 'minmax(180px, 3fr)',
         sort: 'title',
         cell: (document, active) => <Name document={document} active={active} />,
@@ -40,7 +40,7 @@ export function useDocumentColumns(): Column<DocumentInfo, DocumentSort>[] {
       },
       number({ id: 'pages', header: t('documents.pages'), width: '56px', from: 680 }, (row) => row.pages),
       bytes(
-        { id: 'bytes', header: t('documents.size'), width: '76px', from: 900, sort: 'bytes' },
+        { id: 'bytes', header: t('common:table.size'), width: '76px', from: 900, sort: 'bytes' },
         (row) => row.bytes,
       ),
       ago(
@@ -48,7 +48,7 @@ export function useDocumentColumns(): Column<DocumentInfo, DocumentSort>[] {
         (row) => row.modifiedMs,
       ),
       number(
-        { id: 'tokens', header: t('documents.tokens'), width: '72px', sort: 'tokens' },
+        { id: 'tokens', header: t('common:table.tokens'), width: '72px', sort: 'tokens' },
         (row) => row.tokens || null,
       ),
       {

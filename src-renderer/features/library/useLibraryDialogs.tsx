@@ -71,7 +71,7 @@ function NameForm({
   /** Called without a library on cancel. */
   onDone: (named?: LibraryInfo) => void;
 }) {
-  const { t } = useTranslation('library');
+  const { t } = useTranslation(['library', 'common']);
   const [name, setName] = useState(library?.name ?? '');
   const create = useAction('libraries.create');
   const rename = useAction('libraries.rename');
@@ -88,7 +88,7 @@ function NameForm({
     >
       <TextInput
         data-autofocus
-        label={t('list.name')}
+        label={t('common:name')}
         placeholder={t('list.namePlaceholder')}
         maxLength={200}
         value={name}

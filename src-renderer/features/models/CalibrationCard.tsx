@@ -85,7 +85,7 @@ function Start({ measured, ready }: { measured: boolean; ready: boolean }) {
 }
 
 function Running() {
-  const { t } = useTranslation('models');
+  const { t } = useTranslation(['models', 'common']);
   const progress = useLatest('calibration.progress');
   const stop = useAction('calibration.stop');
   const { done, total } = progress ?? { done: 0, total: 0 };
@@ -96,7 +96,7 @@ function Running() {
         <Progress value={total > 0 ? (done / total) * 100 : 0} aria-label={t('calibration.running')} />
       </Stack>
       <Button size="xs" variant="default" loading={stop.isPending} onClick={() => stop.mutate({})}>
-        {t('calibration.stop')}
+        {t('common:action.stop')}
       </Button>
     </Group>
   );

@@ -13,12 +13,12 @@ const SHA256 = /^[0-9a-f]{64}$/i;
 const URL_START = /^https?:\/\/./i;
 
 export function DownloadDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
-  const { t } = useTranslation('models');
+  const { t } = useTranslation(['models', 'common']);
   const download = useAction('models.download');
   const start = (from: { url: string; name: string; sha256: string }): void =>
     download.mutate(from, { onSuccess: onClose, onError: notifyFailure });
   return (
-    <Modal opened={opened} onClose={onClose} title={t('download.title')} size="lg">
+    <Modal opened={opened} onClose={onClose} title={t('common:action.download')} size="lg">
       <Stack>
         <Text c="dimmed">{t('download.text')}</Text>
         <AddressForm busy={download.isPending} onStart={start} />
@@ -36,7 +36,7 @@ function AddressForm({
   busy: boolean;
   onStart: (from: { url: string; name: string; sha256: string }) => void;
 }) {
-  const { t } = useTranslation('models');
+  const { t } = useTranslation(['models', 'common']);
   const [url, setUrl] = useState('');
   const [name, setName] = useState('');
   const [sha256, setSha256] = useState('');
@@ -70,7 +70,7 @@ function AddressForm({
           onChange={(event) => setName(event.currentTarget.value)}
         />
         <Button type="submit" loading={busy} disabled={!urlOk || !sumOk}>
-          {t('download.start')}
+          {t('common:action.download')}
         </Button>
       </Group>
     </Form>
@@ -78,7 +78,7 @@ function AddressForm({
 }
 
 function Catalogue({ enabled, onStart }: { enabled: boolean; onStart: (entry: CatalogueEntry) => void }) {
-  const { t } = useTranslation('models');
+  const { t } = useTranslation(['models', 'common']);
   const format = useFormat();
   const { data: entries, error } = useCall('models.catalogue', {}, { enabled });
   if (error) return <FailureAlert failure={error} />;
@@ -101,7 +101,7 @@ function Catalogue({ enabled, onStart }: { enabled: boolean; onStart: (entry: Ca
           </Subtext>
         </div>
         <Button size="xs" variant="light" onClick={() => onStart(entry)}>
-          {t('download.start')}
+          {t('common:action.download')}
         </Button>
       </Group>
     </Paper>

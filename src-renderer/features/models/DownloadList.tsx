@@ -27,7 +27,7 @@ export function DownloadList() {
 }
 
 function DownloadLine({ download }: { download: Download }) {
-  const { t } = useTranslation('models');
+  const { t } = useTranslation(['models', 'common']);
   const format = useFormat();
   const { id, name, state, bytesDone, bytesTotal, bytesPerSecond, secondsLeft, failure } = download;
   const pause = useAction('models.pauseDownload');
@@ -36,7 +36,7 @@ function DownloadLine({ download }: { download: Download }) {
   const facts = [
     t(`download.state.${state}`),
     bytesTotal > 0
-      ? t('download.of', { done: format.bytes(bytesDone), total: format.bytes(bytesTotal) })
+      ? t('common:unit.of', { done: format.bytes(bytesDone), total: format.bytes(bytesTotal) })
       : format.bytes(bytesDone),
     state === 'downloading' &&
       bytesPerSecond > 0 &&
@@ -59,7 +59,7 @@ function DownloadLine({ download }: { download: Download }) {
                 variant="default"
                 onClick={() => pause.mutate({ id }, { onError: notifyFailure })}
               >
-                {t('download.pause')}
+                {t('common:action.pause')}
               </Button>
             )}
             {(state === 'paused' || state === 'failed') && (
@@ -68,7 +68,7 @@ function DownloadLine({ download }: { download: Download }) {
                 variant="light"
                 onClick={() => resume.mutate({ id }, { onError: notifyFailure })}
               >
-                {t('download.resume')}
+                {t('common:action.resume')}
               </Button>
             )}
             <Button
@@ -76,7 +76,7 @@ function DownloadLine({ download }: { download: Download }) {
               variant="default"
               onClick={() => cancel.mutate({ id }, { onError: notifyFailure })}
             >
-              {t('download.cancel')}
+              {t('common:action.cancel')}
             </Button>
           </Group>
         </Group>

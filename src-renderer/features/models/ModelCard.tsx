@@ -43,7 +43,7 @@ export function ModelCard({ model, onDetails }: { model: ModelEntry; onDetails: 
               <Text size="md" fw={600}>
                 {model.name}
               </Text>
-              {model.active && <Badge variant="light">{t('active')}</Badge>}
+              {model.active && <Badge variant="light">{t('common:inUse')}</Badge>}
               {model.state !== 'ready' && model.state !== 'idle' && (
                 <Badge color={model.state === 'loading' ? 'blue' : 'red'} variant="light">
                   {t(`state.${model.state}`)}
@@ -159,7 +159,7 @@ function Actions({ model, onDetails }: { model: ModelEntry; onDetails: () => voi
     <Group gap="xs" wrap="nowrap">
       {!model.active && usable && (
         <Button size="xs" variant="light" loading={busy} onClick={() => void activate()}>
-          {t('use')}
+          {t('common:action.use')}
         </Button>
       )}
       {model.active && model.role !== 'chat' && (
@@ -183,7 +183,7 @@ function Actions({ model, onDetails }: { model: ModelEntry; onDetails: () => voi
               {t('loadAgain')}
             </Menu.Item>
           )}
-          <Menu.Item onClick={onDetails}>{t('details')}</Menu.Item>
+          <Menu.Item onClick={onDetails}>{t('common:action.details')}</Menu.Item>
           {model.role === 'chat' && <Menu.Item onClick={sampling}>{t('sampling.open')}</Menu.Item>}
           {model.embedding && <Menu.Item onClick={prefixes}>{t('prefixes.open')}</Menu.Item>}
           <Menu.Item onClick={rename}>{t('rename.open')}</Menu.Item>
@@ -197,7 +197,7 @@ function Actions({ model, onDetails }: { model: ModelEntry; onDetails: () => voi
           {model.adapter !== null && <Menu.Item onClick={adapter.takeOff}>{t('adapter.takeOff')}</Menu.Item>}
           {model.origin !== 'demo' && (
             <Menu.Item color="red" onClick={remove}>
-              {t('remove')}
+              {t('common:action.remove')}
             </Menu.Item>
           )}
         </Menu.Dropdown>
@@ -211,9 +211,9 @@ function useRemove({ id, name, origin, path }: ModelEntry): () => void {
   const remove = useAction('models.remove');
   return () => {
     modals.openConfirmModal({
-      title: t('removeTitle', { name }),
+      title: t('common:removeTitle', { name }),
       children: <Text>{t(`removeText.${origin}`, { path })}</Text>,
-      labels: { confirm: t('remove'), cancel: t('common:action.cancel') },
+      labels: { confirm: t('common:action.remove'), cancel: t('common:action.cancel') },
       confirmProps: { color: 'red' },
       onConfirm: () => remove.mutate({ id }, { onError: notifyFailure }),
     });

@@ -5,7 +5,7 @@ import { FailureAlert } from '../../ui/FailureAlert.tsx';
 
 /** Metadata from a model's file. */
 export function ModelDetails({ id, onClose }: { id: string | undefined; onClose: () => void }) {
-  const { t } = useTranslation(['models', 'servers']);
+  const { t } = useTranslation(['models', 'servers', 'common']);
   const { data: detail, error } = useCall('models.detail', { id: id ?? '-' }, { enabled: id !== undefined });
   const tensors = Object.entries(detail?.tensorTypes ?? {}).map(([type, count]) => ({
     label: type,
@@ -17,7 +17,7 @@ export function ModelDetails({ id, onClose }: { id: string | undefined; onClose:
       onClose={onClose}
       position="right"
       size="lg"
-      title={detail?.model.name ?? t('details')}
+      title={detail?.model.name ?? t('common:action.details')}
     >
       {error && <FailureAlert failure={error} />}
       {!detail && !error && <Loader />}
@@ -28,7 +28,7 @@ export function ModelDetails({ id, onClose }: { id: string | undefined; onClose:
             facts={[
               ...detail.header,
               {
-                label: t(detail.model.server ? 'servers:details.address' : 'facts.file'),
+                label: t(detail.model.server ? 'servers:add.address' : 'facts.file'),
                 value: detail.model.server?.address ?? detail.model.path,
               },
             ]}

@@ -166,8 +166,8 @@ function Charts({ watched, floor }: { watched: WatchedLibrary; floor: WatchingSt
       answer && {
         title: t('watching.answer', { number: item + 1, ago: format.ago(answer.measuredMs) }),
         rows: [
-          [t('watching.columns.kl'), words.number(answer.kl)],
-          [t('watching.columns.agreement'), format.percent(answer.agreement)],
+          [t('calibration.columns.kl'), words.number(answer.kl)],
+          [t('calibration.columns.agreement'), format.percent(answer.agreement)],
           [t('watching.columns.ratio'), format.percent(answer.ratio)],
         ],
       }
@@ -189,11 +189,11 @@ function useWatchingWords(): WatchingWords {
     () => ({
       x: t('watching.x'),
       kl: t('watching.klAxis'),
-      agreement: t('watching.agreementAxis'),
+      agreement: t('calibration.agreement'),
       percent: (share) => format.percent(share),
       mean: t('watching.mean'),
       interval: t('watching.interval'),
-      limit: t('watching.limit'),
+      limit: t('calibration.floorLine'),
       number: (value) => format.number(value, value < 0.1 ? 4 : 2),
     }),
     [t, format],

@@ -18,7 +18,7 @@ export function useRenameModel(model: ModelEntry): () => void {
 }
 
 function NameForm({ model: { id, name: shown }, onDone }: { model: ModelEntry; onDone: () => void }) {
-  const { t } = useTranslation('models');
+  const { t } = useTranslation(['models', 'common']);
   const [name, setName] = useState(shown);
   const rename = useAction('models.rename');
   return (
@@ -29,7 +29,7 @@ function NameForm({ model: { id, name: shown }, onDone }: { model: ModelEntry; o
     >
       <TextInput
         data-autofocus
-        label={t('rename.name')}
+        label={t('common:name')}
         description={t('rename.help')}
         maxLength={200}
         value={name}

@@ -23,7 +23,7 @@ export function DocumentSelect({
   chosen: readonly Choice[];
   onChange: (chosen: Choice[]) => void;
 }) {
-  const { t } = useTranslation('search');
+  const { t } = useTranslation(['search', 'common', 'library']);
   const client = useClient();
   const [typed, setTyped] = useState('');
   const [open, setOpen] = useState(false);
@@ -42,7 +42,7 @@ export function DocumentSelect({
   return (
     <MultiSelect
       size="xs"
-      aria-label={t('documents')}
+      aria-label={t('library:tabs.documents')}
       placeholder={chosen.length === 0 ? t('allDocuments') : ''}
       data={[...choices].map(([value, label]) => ({ value, label }))}
       value={chosen.map(({ id }) => id)}
@@ -53,7 +53,7 @@ export function DocumentSelect({
       // The core has already searched, also by path.
       filter={({ options }) => options}
       onDropdownOpen={() => setOpen(true)}
-      nothingFoundMessage={t('noDocument')}
+      nothingFoundMessage={t('common:noDocument')}
       maxDropdownHeight={280}
       clearable
     />

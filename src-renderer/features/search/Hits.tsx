@@ -23,7 +23,7 @@ export function Hits({
   stale: boolean;
   usedVectors: boolean;
 }) {
-  const { t } = useTranslation('search');
+  const { t } = useTranslation(['search', 'common']);
   const best = Math.max(hits[0]?.score ?? 0, Number.MIN_VALUE);
   const documents = Map.groupBy(hits.entries(), ([, { documentId }]) => documentId);
   return (
@@ -31,7 +31,7 @@ export function Hits({
       {[...documents].map(([documentId, found]) => (
         <li key={documentId}>
           <h2 className={classes.document}>
-            {found[0]?.[1].path} <span>{t('passages', { count: found.length })}</span>
+            {found[0]?.[1].path} <span>{t('common:unit.passages', { count: found.length })}</span>
           </h2>
           <ol className={classes.hits}>
             {found.map(([index, hit]) => (

@@ -39,7 +39,7 @@ export function SearchForm({ busy }: { busy: boolean }) {
         <MultiSelect
           size="xs"
           aria-label={t('libraries')}
-          placeholder={libraryIds.length === 0 ? t('allLibraries') : ''}
+          placeholder={libraryIds.length === 0 ? t('common:allLibraries') : ''}
           data={libraries.map(({ id, name }) => ({ value: id, label: name }))}
           value={libraryIds}
           onChange={(chosen) => useSearchState.setState({ libraryIds: chosen })}

@@ -55,7 +55,7 @@ function Results({ result, stale }: { result: OutputOf<'search.query'>; stale: b
       <Text c="dimmed" role="status" className={classes.summary}>
         {hits.length > 0 &&
           t('found', {
-            passages: t('passages', { count: hits.length }),
+            passages: t('common:unit.passages', { count: hits.length }),
             documents: t('inDocuments', { count: documents }),
             time: format.duration(ms),
           })}

@@ -18,7 +18,6 @@ export const compare = {
   meanwhile: 'You can ask questions in the meantime, or stop the comparison.',
   running: 'Comparing',
   runningOf: 'Prompt {{done}} of {{total}}',
-  left: 'about {{time}} left',
   failed: 'The comparison failed',
   nothing: 'There is nothing to compare with.',
   made: 'Made {{ago}} on {{device}}: up to {{tokens}} tokens each, always the most likely token. Each time is from a single run, so small differences mean little.',

@@ -29,9 +29,6 @@ export const found = {
   blended: 'Blended',
   notBlended: 'Not blended',
   adapter: 'The other app applies an adapter to this model. Kvasir uses the model without it.',
-  use: 'Use',
-  useOf: 'Use {{name}}',
-  inUse: 'In use',
   using: '{{name}} is in use. Its file stays in place.',
   first: {
     title: 'Or use a model you already have',

@@ -16,7 +16,6 @@ export const servers = {
     key: { none: 'No key', keyring: 'Key in the system keyring', file: 'Key in a file only you can read' },
     separator: 'Passages joined by “{{separator}}”',
     ttft: 'First token after {{time}} last time',
-    speed: '{{value}} tokens/s',
   },
   counted: {
     prompt: '{{value}} tokens sent',
@@ -42,10 +41,8 @@ export const servers = {
     separator: 'Separator between passages (optional)',
     separatorHelp:
       'Must match the separator set in LMCache (LMCACHE_BLEND_SPECIAL_STR), so that vLLM blends the passages. Spaces count.',
-    confirm: 'Add',
     done: '{{name}} was added.',
   },
   settings: { open: 'Edit settings…', title: 'Settings for {{name}}' },
   key: { open: 'Change key…', title: 'Key for {{name}}', forget: 'Forget the key' },
-  details: { address: 'Address' },
 };

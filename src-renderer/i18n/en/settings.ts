@@ -19,6 +19,7 @@ export const settings = {
     languages: { system: 'Match system', en: 'English', zh: '中文' },
   },
   answers: {
+    contextTokens: 'Context',
     strategy: 'Blending strategy',
     strategyHelp: 'Each conversation can use a different one.',
     ratio: 'Recompute ratio',
@@ -37,7 +38,6 @@ export const settings = {
     thinkHelp:
       'Answers can improve, but the first word comes later. Thoughts count towards the maximum answer length. Some models always think, others never do.',
     maxTokens: 'Maximum answer length (tokens)',
-    contextTokens: 'Context',
     contextHelp: 'Tokens of prompt and answer together. The model’s own limit also applies.',
     systemPrompt: 'Instructions for the model',
     systemPromptHelp:

@@ -56,7 +56,6 @@ export const sharing = {
     file: 'Set. Stored in {{path}}, which only you can read.',
     enter: 'Enter',
     replace: 'Replace',
-    save: 'Save',
     forget: 'Forget',
     formFor: '{{name}}: new value',
   },

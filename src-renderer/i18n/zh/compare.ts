@@ -18,7 +18,6 @@ export const compare: Words<typeof en.compare> = {
   meanwhile: '期间可以继续提问，也可以随时停止。',
   running: '正在比较',
   runningOf: '第 {{done}} 个提示，共 {{total}} 个',
-  left: '约剩 {{time}}',
   failed: '无法进行比较',
   nothing: '没有可比较的内容。',
   made: '{{ago}}在 {{device}} 上完成：每种方式最多 {{tokens}} 个 token，每次都取最可能的。每个时间都只测了一次，细小的差别没有意义。',

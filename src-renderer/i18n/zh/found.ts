@@ -29,9 +29,6 @@ export const found: Words<typeof en.found> = {
   blended: '可融合',
   notBlended: '不融合',
   adapter: '它所属的程序为它加了适配器；Kvasir 使用时不带适配器。',
-  use: '使用',
-  useOf: '使用 {{name}}',
-  inUse: '使用中',
   using: '正在使用 {{name}}。文件保留在原处。',
   first: {
     title: '或者使用你已有的模型',

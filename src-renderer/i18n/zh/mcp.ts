@@ -21,7 +21,6 @@ export const mcp: Words<typeof en.mcp> = {
   file: '保存在 {{path}} 中，格式与其他程序相同。您可以直接编辑该文件。',
   badFile: '在能够读取该文件之前，Kvasir 不会更改它。',
   state: { off: '未启动', disabled: '已停用', starting: '正在启动…', ready: '就绪', failed: '失败' },
-  enabled: '使用 {{name}}',
   signIn: {
     open: '登录…',
     waits: '正在等待您在浏览器中登录：',
@@ -33,7 +32,6 @@ export const mcp: Words<typeof en.mcp> = {
     network: '工具的参数会离开本机：发往您所在网络中的 {{host}}。',
     internet: '工具的参数会离开本机：发往 {{host}}。',
   },
-  readable: '传输未加密（http），途中的其他人可以读到。',
   secrets: '它会收到这些值：{{names}}',
   tools_other: '{{count}} 个工具',
   noTools: '它没有工具。',
@@ -43,16 +41,12 @@ export const mcp: Words<typeof en.mcp> = {
   changed: '在您允许之后，该工具或其服务器发生了变化，因此会再次询问。',
   remove: {
     open: '移除 {{name}}…',
-    title: '移除 {{name}}？',
     text: '将删除它在 mcp.json 中的条目及其中的密钥，以及您对其工具的允许。',
-    confirm: '移除',
   },
   add: {
-    open: '添加服务器…',
     title: '添加 MCP 服务器',
     form: '方式',
     forms: { command: '命令', url: '地址', text: '粘贴 JSON' },
-    name: '名称',
     nameHelp: '模型对其工具的称呼中会包含它。',
     command: '命令',
     commandHelp: '例如：npx -y @modelcontextprotocol/server-filesystem /path/to/folder',
@@ -64,7 +58,6 @@ export const mcp: Words<typeof en.mcp> = {
     headersHelp: '每行一个 Name: value，例如 Authorization: Bearer KEY。保存在只有您能读取的 mcp.json 中。',
     text: 'JSON',
     textHelp: '服务器说明中为 mcp.json、Claude、Cursor 或 VS Code 给出的文本。',
-    confirm: '添加',
     done_other: '已添加 {{count}} 个服务器：{{names}}。',
   },
 };

@@ -16,7 +16,6 @@ export const servers: Words<typeof en.servers> = {
     key: { none: '无密钥', keyring: '密钥在系统密钥环中', file: '密钥在只有你能读取的文件中' },
     separator: '段落以“{{separator}}”分隔',
     ttft: '上次首个 token 用时 {{time}}',
-    speed: '{{value}} token/秒',
   },
   counted: {
     prompt: '发送 {{value}} 个 token',
@@ -41,10 +40,8 @@ export const servers: Words<typeof en.servers> = {
     waitHelp: '首个 token 之前，以及两个 token 之间。',
     separator: '段落之间的分隔符（可选）',
     separatorHelp: 'LMCache 所设的值（LMCACHE_BLEND_SPECIAL_STR），vLLM 据此融合段落。空格也算在内。',
-    confirm: '添加',
     done: '已添加 {{name}}。',
   },
   settings: { open: '更改设置…', title: '{{name}} 的设置' },
   key: { open: '更换密钥…', title: '{{name}} 的密钥', forget: '删除密钥' },
-  details: { address: '地址' },
 };

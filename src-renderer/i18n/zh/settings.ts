@@ -21,6 +21,7 @@ export const settings: Words<typeof en.settings> = {
     languages: { system: '跟随系统', en: 'English', zh: '中文' },
   },
   answers: {
+    contextTokens: '上下文',
     strategy: '缓存文本的融合方式',
     strategyHelp: '每个对话都可以单独选择。',
     ratio: '重算比例',
@@ -37,7 +38,6 @@ export const settings: Words<typeof en.settings> = {
     think: '让模型先思考再回答',
     thinkHelp: '回答可能更好，但第一个词会来得更晚。思考计入回答的最大长度。有些模型总会思考，有些从不思考。',
     maxTokens: '回答的最大长度（token）',
-    contextTokens: '上下文',
     contextHelp: '提示与回答合计的 token 数；同时受模型自身上限约束。',
     systemPrompt: '给模型的指令',
     systemPromptHelp: '放在每个对话之前：模型的模板留有位置时放在该处，否则放进第一个问题。',

@@ -55,7 +55,6 @@ export const sharing: Words<typeof en.sharing> = {
     file: '已设置；保存在 {{path}}，只有你可以读取。',
     enter: '填写',
     replace: '更换',
-    save: '保存',
     forget: '清除',
     formFor: '{{name}}：新值',
   },

@@ -33,17 +33,17 @@ export function FoundModelRow({ model }: { model: FoundModel }) {
           {obstacle && <Text>{t(`common:notBlended.${obstacle}`, { name: model.name })}</Text>}
         </Stack>
         {active ? (
-          <Badge variant="light">{t('inUse')}</Badge>
+          <Badge variant="light">{t('common:inUse')}</Badge>
         ) : (
           <Button
             size="xs"
             variant="light"
             className={classes.use}
             loading={busy}
-            aria-label={t('useOf', { name: model.name })}
+            aria-label={t('common:action.useOf', { name: model.name })}
             onClick={() => void use()}
           >
-            {t('use')}
+            {t('common:action.use')}
           </Button>
         )}
       </Group>

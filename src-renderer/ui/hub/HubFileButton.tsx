@@ -7,10 +7,10 @@ import { useHubFile, type HubFileAt } from './useHubFile.ts';
 
 /** The current action for a file on the hub: download, progress, or use. */
 export function HubFileButton({ at, name, primary }: { at: HubFileAt; name: string; primary: boolean }) {
-  const { t } = useTranslation(['hub', 'models']);
+  const { t } = useTranslation(['hub', 'models', 'common']);
   const { model, download, start, use, busy } = useHubFile(at);
   const variant = primary ? 'filled' : 'light';
-  if (model?.active) return <Badge variant="light">{t('models:active')}</Badge>;
+  if (model?.active) return <Badge variant="light">{t('common:inUse')}</Badge>;
   if (model) {
     const chat = model.role === 'chat';
     return (
@@ -18,17 +18,17 @@ export function HubFileButton({ at, name, primary }: { at: HubFileAt; name: stri
         size="xs"
         variant={variant}
         loading={busy}
-        aria-label={t(chat ? 'askOf' : 'useOf', { name })}
+        aria-label={t(chat ? 'askOf' : 'common:action.useOf', { name })}
         onClick={use}
       >
-        {t(chat ? 'ask' : 'use')}
+        {t(chat ? 'ask' : 'common:action.use')}
       </Button>
     );
   }
   if (download) return <Coming download={download} name={name} />;
   return (
     <Button size="xs" variant={variant} loading={busy} aria-label={t('downloadOf', { name })} onClick={start}>
-      {t('download')}
+      {t('common:action.download')}
     </Button>
   );
 }

@@ -14,7 +14,7 @@ export function AnswerEnding({
   onContinue: (() => void) | undefined;
   onVary: (() => void) | undefined;
 }) {
-  const { t } = useTranslation('chat');
+  const { t } = useTranslation(['chat', 'common']);
   const words = useEndingWords(message);
   if (words === '') return null;
   return (
@@ -22,7 +22,7 @@ export function AnswerEnding({
       <Text c="dimmed">{words}</Text>
       {mayContinue(message) && (
         <Button size="compact-sm" variant="light" disabled={!onContinue} onClick={onContinue}>
-          {t('message.continue')}
+          {t('common:action.continue')}
         </Button>
       )}
       {message.stats?.stop === 'repetition' && (

@@ -51,7 +51,7 @@ export function ReadingResult() {
 }
 
 function Prefill({ done, total, secondsLeft }: { done: number; total: number; secondsLeft: number | null }) {
-  const { t } = useTranslation('chat');
+  const { t } = useTranslation(['chat', 'common']);
   const format = useFormat();
   const share = total > 0 ? Math.min(1, done / total) : 0;
   return (
@@ -61,7 +61,7 @@ function Prefill({ done, total, secondsLeft }: { done: number; total: number; se
         <Text c="dimmed" className={classes.numbers}>
           {format.percent(share)}
           {secondsLeft !== null &&
-            ` · ${t('phase.secondsLeft', { time: format.duration(secondsLeft * 1000) })}`}
+            ` · ${t('common:unit.timeLeft', { time: format.duration(secondsLeft * 1000) })}`}
         </Text>
       </Group>
       <Progress value={share * 100} size="sm" transitionDuration={150} aria-label={t('phase.prefilling')} />

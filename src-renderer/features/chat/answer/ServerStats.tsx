@@ -8,7 +8,7 @@ import classes from './Stats.module.css';
 
 /** Statistics that a server reported for its answer, with the tokens of its prefix cache if it counts them. */
 export function ServerStats({ stats }: { stats: AnswerStats }) {
-  const { t } = useTranslation(['chat', 'servers']);
+  const { t } = useTranslation(['chat', 'servers', 'common']);
   const format = useFormat();
   const { promptTokens, cachedTokens, answerTokens } = stats.server ?? {};
   const told = (key: 'prompt' | 'cached' | 'answer', tokens: number | null | undefined): string[] =>
@@ -20,7 +20,7 @@ export function ServerStats({ stats }: { stats: AnswerStats }) {
     ...told('cached', cachedTokens),
     ...told('answer', answerTokens),
     ...(stats.tokensPerSecond > 0
-      ? [t('stats.speed', { value: format.number(stats.tokensPerSecond, 1) })]
+      ? [t('common:unit.tokensPerSecond', { value: format.number(stats.tokensPerSecond, 1) })]
       : []),
   ];
   return (

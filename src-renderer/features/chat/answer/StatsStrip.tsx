@@ -25,7 +25,7 @@ export function StatsStrip({
   /** undefined: there is no report. */
   onReport: (() => void) | undefined;
 }) {
-  const { t } = useTranslation('chat');
+  const { t } = useTranslation(['chat', 'common']);
   const format = useFormat();
   const measure = useAction('chat.measureFullPrefill');
   const stats = measure.data ?? kept;
@@ -55,7 +55,7 @@ export function StatsStrip({
             aria-expanded={reportOpen}
             onClick={onReport}
           >
-            {t(reportOpen ? 'stats.hideDetails' : 'stats.details')}
+            {t(reportOpen ? 'stats.hideDetails' : 'common:action.details')}
           </Button>
         )}
       </div>
@@ -84,7 +84,7 @@ function Speedup({ beside: { times, verdict } }: { beside: TtftComparison }) {
 }
 
 function Counts({ stats }: { stats: AnswerStats }) {
-  const { t } = useTranslation(['chat', 'strategies']);
+  const { t } = useTranslation(['chat', 'strategies', 'common']);
   const format = useFormat();
   const { cached, all } = cachedChunks(stats);
   const count = (tokens: number) => ({ value: format.number(tokens) });
@@ -110,7 +110,10 @@ function Counts({ stats }: { stats: AnswerStats }) {
       {all > 0 && (
         <Count term="chunks" text={t('stats.chunks', { cached, all })} detail={<Tiers stats={stats} />} />
       )}
-      <Count term="speed" text={t('stats.speed', { value: format.number(stats.tokensPerSecond, 1) })} />
+      <Count
+        term="speed"
+        text={t('common:unit.tokensPerSecond', { value: format.number(stats.tokensPerSecond, 1) })}
+      />
       {stats.drafts && (
         <Count
           term="drafts"

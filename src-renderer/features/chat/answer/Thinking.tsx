@@ -8,7 +8,7 @@ import classes from './Thinking.module.css';
 
 /** The model's thoughts before the answer, collapsed by default. */
 export function Thinking({ thinking: { text, ms, tokens }, inWork }: { thinking: Thought; inWork: boolean }) {
-  const { t } = useTranslation('chat');
+  const { t } = useTranslation(['chat', 'common']);
   const format = useFormat();
   const [open, setOpen] = useState(false);
   const textId = useId();
@@ -24,7 +24,7 @@ export function Thinking({ thinking: { text, ms, tokens }, inWork }: { thinking:
         <IconChevronRight size={16} aria-hidden data-open={open || undefined} />
         {inWork && <Loader size={13} aria-hidden />}
         <span>{t(inWork ? 'thinking.inWork' : 'thinking.done', { time })}</span>
-        <span className={classes.length}>{t('thinking.length', { count: tokens })}</span>
+        <span className={classes.length}>{t('common:unit.tokens', { count: tokens })}</span>
       </UnstyledButton>
       {open && (
         <div id={textId} className={classes.text} role="region" aria-label={t('thinking.label')}>

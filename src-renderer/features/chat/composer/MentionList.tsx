@@ -12,7 +12,7 @@ export function MentionList({
   id: string;
   mentions: Mentions;
 }) {
-  const { t } = useTranslation('chat');
+  const { t } = useTranslation(['chat', 'common']);
   const count = offered.length;
   return (
     <>
@@ -36,7 +36,7 @@ export function MentionList({
                 <OptionIcon size={16} aria-hidden />
                 <span className={classes.name}>{one.name}</span>
                 <span className={classes.path}>
-                  {one.kind === 'library' ? t('mention.library') : one.path}
+                  {one.kind === 'library' ? t('common:nav.library') : one.path}
                 </span>
               </li>
             );

@@ -42,19 +42,19 @@ export function OptionsButton({
 
 /** Omits what chips already show; names the blending strategy only if the conversation overrides it. */
 function useSummary({ scope, strategy, topK }: ConversationOptions): string {
-  const { t } = useTranslation(['chat', 'strategies']);
+  const { t } = useTranslation(['chat', 'strategies', 'common']);
   const format = useFormat();
   const { data: settings } = useCall('settings.get');
   const { libraryIds, documentIds } = scope;
   const parts: string[] = [];
   if (documentIds.length > 0) parts.push(t('composer.documents', { count: documentIds.length }));
   else if (libraryIds.length > 0) parts.push(t('composer.libraries', { count: libraryIds.length }));
-  else parts.push(t('composer.allLibraries'));
+  else parts.push(t('common:allLibraries'));
   if (strategy) {
     const ratio = takesRatio(strategy.name) ? ` ${format.percent(strategy.ratio)}` : '';
     parts.push(`${t(`strategies:${strategy.name}.name`)}${ratio}`);
   }
   const passages = topK ?? settings?.topK;
-  if (passages !== undefined) parts.push(t('composer.passages', { count: passages }));
+  if (passages !== undefined) parts.push(t('common:unit.passages', { count: passages }));
   return parts.join(' · ');
 }

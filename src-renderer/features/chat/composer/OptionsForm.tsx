@@ -17,7 +17,7 @@ interface FormProps {
 
 /** The options a conversation can override, basic ones first; unset options follow the settings. */
 export function OptionsForm({ title, options, onChange }: FormProps & { title: string }) {
-  const { t } = useTranslation('chat');
+  const { t } = useTranslation(['chat', 'settings']);
   const { data: settings } = useCall('settings.get');
   return (
     <Stack gap="md">
@@ -36,7 +36,7 @@ export function OptionsForm({ title, options, onChange }: FormProps & { title: s
       <ScopeChoice options={options} onChange={onChange} />
       {settings && (
         <Switch
-          label={t('options.strict')}
+          label={t('settings:answers.strict')}
           description={t('options.strictHelp')}
           checked={options.strict ?? settings.strict ?? true}
           onChange={({ currentTarget }) => onChange({ ...options, strict: currentTarget.checked })}
@@ -53,7 +53,7 @@ export function OptionsForm({ title, options, onChange }: FormProps & { title: s
       />
       {settings && (
         <Switch
-          label={t('options.think')}
+          label={t('settings:answers.think')}
           description={t('options.thinkHelp')}
           checked={options.think ?? settings.think}
           onChange={({ currentTarget }) => onChange({ ...options, think: currentTarget.checked })}
@@ -132,7 +132,7 @@ function Advanced({ options, settings, onChange }: FormProps & { settings: Setti
 }
 
 function ScopeChoice({ options, onChange }: FormProps) {
-  const { t } = useTranslation('chat');
+  const { t } = useTranslation(['chat', 'common']);
   const { data: libraries = [] } = useCall('libraries.list');
   const { scope } = options;
   if (scope.documentIds.length > 0) {
@@ -152,7 +152,7 @@ function ScopeChoice({ options, onChange }: FormProps) {
   return (
     <MultiSelect
       label={t('options.libraries')}
-      placeholder={scope.libraryIds.length === 0 ? t('composer.allLibraries') : ''}
+      placeholder={scope.libraryIds.length === 0 ? t('common:allLibraries') : ''}
       data={libraries.map(({ id, name }) => ({ value: id, label: name }))}
       value={scope.libraryIds}
       comboboxProps={{ withinPortal: false }}
@@ -169,12 +169,12 @@ function StrategyFields({
   strategy: StrategyRequest;
   onChange: (strategy: StrategyRequest) => void;
 }) {
-  const { t } = useTranslation(['chat', 'strategies']);
+  const { t } = useTranslation(['chat', 'strategies', 'settings']);
   const format = useFormat();
   return (
     <>
       <Radio.Group
-        label={t('options.strategy')}
+        label={t('settings:answers.strategy')}
         value={strategy.name}
         onChange={(value) => {
           const name = STRATEGY_REQUESTS.find((known) => known === value);
@@ -196,7 +196,7 @@ function StrategyFields({
       {takesRatio(strategy.name) && (
         <Dial
           label={t('options.ratio')}
-          help={t('options.ratioHelp')}
+          help={t('settings:answers.ratioHelp')}
           value={strategy.ratio}
           max={1}
           step={0.01}

@@ -19,7 +19,7 @@ export function SendButtons({
     <>
       {busy && (
         <IconButton
-          label={t('composer.stop')}
+          label={t('help.stop')}
           color="kvasir"
           size={34}
           radius="xl"

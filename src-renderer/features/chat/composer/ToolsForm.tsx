@@ -36,12 +36,12 @@ export function ToolsForm({
 }
 
 function Choice({ choice, onChange }: { choice: ToolChoice; onChange: (chosen: boolean) => void }) {
-  const { t } = useTranslation('chat');
+  const { t } = useTranslation(['chat', 'mcp']);
   const { id, name, chosen, server } = choice;
   const own = id === OWN;
   return (
     <Checkbox
-      label={own ? t('tools.own') : name}
+      label={own ? t('mcp:own') : name}
       description={useDescription(choice)}
       checked={chosen}
       disabled={!own && !chosen && server?.enabled !== true}

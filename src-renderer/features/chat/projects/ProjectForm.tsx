@@ -20,7 +20,7 @@ export function ProjectForm({
   /** Called without a project on cancel. */
   onDone: (saved?: Project) => void;
 }) {
-  const { t } = useTranslation('chat');
+  const { t } = useTranslation(['chat', 'common']);
   const { data: models = [] } = useCall('models.list');
   const [fields, setFields] = useState<ProjectFields>(project ?? EMPTY);
   const create = useAction('projects.create');
@@ -39,7 +39,7 @@ export function ProjectForm({
     >
       <TextInput
         data-autofocus
-        label={t('projects.name')}
+        label={t('common:name')}
         maxLength={200}
         value={fields.name}
         onChange={({ currentTarget: { value: name } }) => setFields({ ...fields, name })}

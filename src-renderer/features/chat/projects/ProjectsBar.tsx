@@ -28,7 +28,7 @@ export function ProjectsBar({ actions }: { actions: ProjectActions }) {
       />
       <Menu position="bottom-end" withinPortal>
         <Menu.Target>
-          <ActionIcon size="sm" aria-label={t('projects.new')}>
+          <ActionIcon size="sm" aria-label={t('projects.create')}>
             <IconPlus size={16} />
           </ActionIcon>
         </Menu.Target>

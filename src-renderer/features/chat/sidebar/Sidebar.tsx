@@ -47,7 +47,7 @@ export function Sidebar({
           ref={searchInput}
           size="sm"
           flex={1}
-          aria-label={t('list.search')}
+          aria-label={t('help.search')}
           placeholder={t('common:action.search')}
           leftSection={<IconSearch size={15} aria-hidden />}
           rightSection={
@@ -63,7 +63,7 @@ export function Sidebar({
             setSearch('');
           }}
         />
-        <IconButton label={t('list.new')} color="kvasir" size={34} variant="light" onClick={() => onNew()}>
+        <IconButton label={t('help.new')} color="kvasir" size={34} variant="light" onClick={() => onNew()}>
           <IconPencilPlus size={18} />
         </IconButton>
         <IconButton label={t('list.hide')} size={34} onClick={onHide}>

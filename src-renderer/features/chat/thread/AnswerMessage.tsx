@@ -49,7 +49,7 @@ export function AnswerMessage({
   asking,
   onSelect,
 }: AnswerMessageProps) {
-  const { t } = useTranslation('chat');
+  const { t } = useTranslation(['chat', 'common']);
   const { message: kept, siblings } = shown;
   const live = useLiveAnswer(kept.id);
   const message = current(kept, live);
@@ -62,12 +62,12 @@ export function AnswerMessage({
     <article
       ref={article}
       className={classes.answer}
-      aria-label={t('thread.kvasir')}
+      aria-label={t('common:appName')}
       aria-busy={working}
       data-message={kept.id}
       tabIndex={-1}
     >
-      <VisuallyHidden component="h2">{t('thread.kvasir')}</VisuallyHidden>
+      <VisuallyHidden component="h2">{t('common:appName')}</VisuallyHidden>
       <Notices notices={message.notices} analysis={analysisOf(message, question)} />
       {working && message.state !== 'streaming' && <AnswerPhase message={message} live={live} />}
       {message.thinking && <Thinking thinking={message.thinking} inWork={working && message.text === ''} />}

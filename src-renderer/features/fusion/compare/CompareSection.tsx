@@ -110,7 +110,7 @@ function Running({
   const parts = [
     t('compare:running'),
     ...(total > 0 ? [t('compare:runningOf', { done: Math.min(total, Math.floor(done) + 1), total })] : []),
-    ...(leftMs === null ? [] : [t('compare:left', { time: format.duration(leftMs) })]),
+    ...(leftMs === null ? [] : [t('common:unit.timeLeft', { time: format.duration(leftMs) })]),
   ];
   return (
     <Group gap="sm" wrap="nowrap">

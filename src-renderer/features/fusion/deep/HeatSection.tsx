@@ -69,8 +69,8 @@ export function HeatSection({ comparison, prompt, first, words, files }: HeatSec
         <ZoomButtons
           control={span}
           words={{
-            zoomIn: t('pipeline.zoomIn'),
-            zoomOut: t('pipeline.zoomOut'),
+            zoomIn: t('common:action.zoomIn'),
+            zoomOut: t('common:action.zoomOut'),
             zoomAll: t('pipeline.zoomAll'),
           }}
         />
@@ -91,7 +91,7 @@ export function HeatSection({ comparison, prompt, first, words, files }: HeatSec
           title: `“${visible(prompt.tokens[position] ?? '')}”`,
           rows: [
             [t('tokens.position'), format.number(position)],
-            [t('tokens.passage'), partName(prompt, position, words)],
+            [t('chunks.passage'), partName(prompt, position, words)],
             [t('layers.layer'), String(layer)],
             [t(`compare:heat.${matrix}`), significant(grid.values[layer * grid.columns + position] ?? 0)],
           ],
@@ -178,7 +178,7 @@ function HeatTable({ grid, prompt, words }: { grid: Grid; prompt: DeepPrompt; wo
       columns={[
         { name: t('tokens.position'), numeric: true },
         { name: t('tokens.token') },
-        { name: t('tokens.passage') },
+        { name: t('chunks.passage') },
         ...layers.map((layer) => ({ name: t('layers.layerName', { layer }), numeric: true })),
       ]}
       rows={grid.columns}

@@ -74,7 +74,7 @@ function MassPicture({ curve, check, words }: Selection) {
       note={(item) => ({
         title: t('mass.note', { ratio: share(ratioOf(item)) }),
         rows: [
-          [t('mass.tokens'), format.number(Math.round(ratioOf(item) * curve.tokens))],
+          [t('chunks.tokens'), format.number(Math.round(ratioOf(item) * curve.tokens))],
           [t('mass.covered'), share(curve.covered(ratioOf(item)))],
         ],
       })}
@@ -121,7 +121,7 @@ function MassTable({ curve, words: { t, format, share } }: Pick<Selection, 'curv
       label={t('mass.title')}
       columns={[
         { name: t('mass.ratio'), numeric: true },
-        { name: t('mass.tokens'), numeric: true },
+        { name: t('chunks.tokens'), numeric: true },
         { name: t('mass.covered'), numeric: true },
       ]}
       rows={TABLE_STEPS}

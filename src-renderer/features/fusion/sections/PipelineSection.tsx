@@ -37,8 +37,8 @@ export function PipelineSection({ view: { report }, words, exports }: SectionDat
         <ZoomButtons
           control={time}
           words={{
-            zoomIn: t('pipeline.zoomIn'),
-            zoomOut: t('pipeline.zoomOut'),
+            zoomIn: t('common:action.zoomIn'),
+            zoomOut: t('common:action.zoomOut'),
             zoomAll: t('pipeline.zoomAll'),
           }}
         />
@@ -76,24 +76,32 @@ function spoken(
 function noteOf(layer: FusionLayer, wait: ReturnType<typeof waitOf>, { t, format }: Words): ItemNote {
   const span = (start: number, end: number) =>
     t('pipeline.start', { ms: format.duration(end - start), start: format.duration(start) });
-  const rows: [string, string][] = [[t('pipeline.rows'), format.number(layer.rows)]];
+  const rows: [string, string][] = [[t('layers.rows'), format.number(layer.rows)]];
   if (layer.loadEnd > layer.loadStart)
     rows.push(
-      [t('pipeline.loading'), span(layer.loadStart, layer.loadEnd)],
+      [t('stages:load.name'), span(layer.loadStart, layer.loadEnd)],
       [t('pipeline.loaded'), format.bytes(layer.loadBytes)],
-      [t('pipeline.placing'), format.duration(layer.placeMs)],
+      [t('stages:place.name'), format.duration(layer.placeMs)],
     );
-  rows.push([t('pipeline.computing'), span(layer.computeStart, layer.computeEnd)]);
-  if (wait) rows.push([t('pipeline.waiting'), format.duration(wait.end - wait.start)]);
+  rows.push([t('stages:recompute.name'), span(layer.computeStart, layer.computeEnd)]);
+  if (wait) rows.push([t('stages:wait.name'), format.duration(wait.end - wait.start)]);
   return { title: t('layers.layerName', { layer: layer.layer }), rows };
 }
 
 function PipelineTable({ layers, words: { t, format } }: { layers: readonly FusionLayer[]; words: Words }) {
-  const names = ['layer', 'rows', 'loading', 'loaded', 'placing', 'computing', 'waiting'] as const;
+  const names = [
+    'pipeline.layer',
+    'layers.rows',
+    'stages:load.name',
+    'pipeline.loaded',
+    'stages:place.name',
+    'stages:recompute.name',
+    'stages:wait.name',
+  ] as const;
   return (
     <DataTable
       label={t('pipeline.title')}
-      columns={names.map((name) => ({ name: t(`pipeline.${name}`), numeric: true }))}
+      columns={names.map((name) => ({ name: t(name), numeric: true }))}
       rows={layers.length}
       cells={(row) => {
         const layer = layers[row];

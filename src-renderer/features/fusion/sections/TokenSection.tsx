@@ -89,7 +89,7 @@ function CopyPrompt({ tokens, words: { t } }: { tokens: readonly string[]; words
       leftSection={clipboard.copied ? <IconCheck size={14} /> : <IconCopy size={14} />}
       onClick={() => clipboard.copy(tokens.join(''))}
     >
-      {t(clipboard.copied ? 'tokens.copied' : 'tokens.copy')}
+      {t(clipboard.copied ? 'common:action.copied' : 'tokens.copy')}
     </Button>
   );
 }
@@ -140,7 +140,7 @@ function TokenTable({ view, words }: Pick<SectionData, 'view' | 'words'>) {
       columns={[
         { name: t('tokens.position'), numeric: true },
         { name: t('tokens.token') },
-        { name: t('tokens.passage') },
+        { name: t('chunks.passage') },
         ...lenses.flatMap(({ measure, check: { layer } }) => [
           {
             name: measure === 'attention' ? t('tokens.attention') : t('tokens.deviationAt', { layer }),
@@ -150,7 +150,7 @@ function TokenTable({ view, words }: Pick<SectionData, 'view' | 'words'>) {
             name: measure === 'attention' ? t('tokens.rankAttention') : t('tokens.rankAt', { layer }),
             numeric: true,
           },
-          { name: measure === 'attention' ? t('tokens.chosenInTheEnd') : t('tokens.chosen', { layer }) },
+          { name: measure === 'attention' ? t('chunks.recomputed') : t('tokens.chosen', { layer }) },
         ]),
       ]}
       rows={report.tokens.length}

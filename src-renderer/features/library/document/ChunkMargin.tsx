@@ -47,7 +47,7 @@ export function ChunkMargin({
 function PinButton({ chunk: { key, pinned } }: { chunk: ChunkInfo }) {
   const { t } = useTranslation(['library', 'common']);
   const pin = useAction('cache.pin');
-  const label = pinned ? t('document.unpin') : t('document.pin');
+  const label = pinned ? t('common:action.unpin') : t('common:action.pin');
   return (
     <IconButton
       label={label}

@@ -34,11 +34,11 @@ export function ChunkTable({
 }
 
 function useChunkColumns(onOpen: (chunk: ChunkInfo) => void): Column<ChunkInfo>[] {
-  const { t } = useTranslation('library');
+  const { t } = useTranslation(['library', 'common']);
   const { number, bytes, ago } = useColumnKinds();
   return useMemo(
     () => [
-      number({ id: 'number', header: t('chunks.number'), width: '52px' }, ({ ordinal }) => ordinal + 1),
+      number({ id: 'number', header: t('common:table.number'), width: '52px' }, ({ ordinal }) => ordinal + 1),
       {
         id: 'beginning',
         header: t('chunks.beginning'),
@@ -55,7 +55,7 @@ function useChunkColumns(onOpen: (chunk: ChunkInfo) => void): Column<ChunkInfo>[
         ),
       },
       { id: 'page', header: t('chunks.page'), width: '64px', from: 730, cell: ({ page }) => page ?? '–' },
-      number({ id: 'tokens', header: t('chunks.tokens'), width: '64px' }, ({ tokens }) => tokens),
+      number({ id: 'tokens', header: t('common:table.tokens'), width: '64px' }, ({ tokens }) => tokens),
       {
         id: 'cache',
         header: t('chunks.cache'),
@@ -67,12 +67,12 @@ function useChunkColumns(onOpen: (chunk: ChunkInfo) => void): Column<ChunkInfo>[
           </Group>
         ),
       },
-      bytes({ id: 'bytes', header: t('chunks.size'), width: '76px' }, (chunk) => chunk.bytes || null),
-      number({ id: 'hits', header: t('chunks.hits'), width: '56px' }, ({ hits }) => hits),
+      bytes({ id: 'bytes', header: t('common:table.size'), width: '76px' }, (chunk) => chunk.bytes || null),
+      number({ id: 'hits', header: t('common:table.hits'), width: '56px' }, ({ hits }) => hits),
       ago(
-        { id: 'lastUsed', header: t('chunks.lastUsed'), width: '120px', from: 870 },
+        { id: 'lastUsed', header: t('common:table.lastUsed'), width: '120px', from: 870 },
         ({ lastUsedMs }) => lastUsedMs,
-        t('chunks.never'),
+        t('common:table.never'),
       ),
     ],
     [t, number, bytes, ago, onOpen],

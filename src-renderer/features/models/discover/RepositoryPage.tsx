@@ -80,7 +80,7 @@ function Known({ repository, hub }: { repository: HubRepository; hub: HubInfo })
 }
 
 function About({ repository }: { repository: HubRepository }) {
-  const { t } = useTranslation(['hub', 'common', 'models']);
+  const { t } = useTranslation(['hub', 'common', 'models', 'found']);
   const format = useFormat();
   const { role, gated, page, header } = repository;
   const facts = useEntryFacts({
@@ -97,7 +97,7 @@ function About({ repository }: { repository: HubRepository }) {
             {t(`role.${role}`)}
           </Badge>
         )}
-        {runs && <Badge variant="light">{t(header.obstacle ? 'notBlended' : 'blended')}</Badge>}
+        {runs && <Badge variant="light">{t(header.obstacle ? 'found:notBlended' : 'found:blended')}</Badge>}
         <GatedBadge gated={gated} />
         <Anchor href={page} target="_blank" rel="noopener noreferrer">
           {t('page')} <IconExternalLink size={14} aria-hidden style={{ verticalAlign: '-2px' }} />

@@ -20,7 +20,7 @@ export function Token({ hub }: { hub: HubInfo }) {
 
 /** Where the token is stored, and a field to enter one. */
 export function TokenForm({ hub }: { hub: HubInfo }) {
-  const { t } = useTranslation('hub');
+  const { t } = useTranslation(['hub', 'common']);
   const set = useAction('hub.setToken');
   const [draft, setDraft] = useState('');
   const { host, tokenFile: path, token, keeps } = hub;
@@ -42,7 +42,7 @@ export function TokenForm({ hub }: { hub: HubInfo }) {
         />
         <Group gap="xs" mt="xs">
           <Button type="submit" size="xs" loading={set.isPending} disabled={draft.trim() === ''}>
-            {t('token.save')}
+            {t('common:action.save')}
           </Button>
           {token !== 'none' && (
             <Button size="xs" variant="default" disabled={set.isPending} onClick={() => keep('')}>

@@ -81,7 +81,7 @@ function ModelForm({
   serverKey: string;
   onDone: () => void;
 }) {
-  const { t } = useTranslation('servers');
+  const { t } = useTranslation(['servers', 'common']);
   const add = useAction('models.addServer');
   const [model, setModel] = useState(listed.models[0]?.id ?? '');
   const told = listed.models.find(({ id }) => id === model)?.contextTokens ?? null;
@@ -111,7 +111,7 @@ function ModelForm({
       {add.error && <FailureAlert failure={add.error} />}
       <Group justify="flex-end">
         <Button type="submit" loading={add.isPending}>
-          {t('add.confirm')}
+          {t('common:action.add')}
         </Button>
       </Group>
     </Form>

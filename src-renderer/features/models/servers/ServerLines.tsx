@@ -6,7 +6,7 @@ import { useFormat } from '../../../ui/useFormat.ts';
 
 /** Facts about a remote model, in place of those from a file. */
 export function ServerLines({ server }: { server: ServerFacts }) {
-  const { t } = useTranslation('servers');
+  const { t } = useTranslation(['servers', 'common']);
   const format = useFormat();
   const { ttftMs, tokensPerSecond, separator, contextTokens, key } = server;
   const facts = [
@@ -15,7 +15,9 @@ export function ServerLines({ server }: { server: ServerFacts }) {
     t(`facts.key.${key}`),
     ...(separator === '' ? [] : [t('facts.separator', { separator })]),
     ...(ttftMs === null ? [] : [t('facts.ttft', { time: format.duration(ttftMs) })]),
-    ...(tokensPerSecond === null ? [] : [t('facts.speed', { value: format.number(tokensPerSecond, 1) })]),
+    ...(tokensPerSecond === null
+      ? []
+      : [t('common:unit.tokensPerSecond', { value: format.number(tokensPerSecond, 1) })]),
   ];
   return (
     <>

@@ -65,7 +65,7 @@ export function Secret({
               onChange={(event) => setDraft(event.currentTarget.value)}
             />
             <Button type="submit" loading={set.isPending} disabled={draft.trim() === ''}>
-              {t('secrets.save')}
+              {t('common:action.save')}
             </Button>
             <Button variant="default" onClick={() => setDraft(undefined)}>
               {t('common:action.cancel')}

@@ -38,7 +38,7 @@ const WORDS = {
 } as const;
 
 function ServerForm({ kind, onDone }: { kind: 'command' | 'url'; onDone: () => void }) {
-  const { t } = useTranslation('mcp');
+  const { t } = useTranslation(['mcp', 'common']);
   const words = WORDS[kind];
   const [name, setName] = useState('');
   const [target, setTarget] = useState('');
@@ -51,14 +51,14 @@ function ServerForm({ kind, onDone }: { kind: 'command' | 'url'; onDone: () => v
   return (
     <DialogForm
       action={add}
-      confirm={t('add.confirm')}
+      confirm={t('common:action.add')}
       disabled={name.trim() === '' || target.trim() === ''}
       onSubmit={() => add.mutate({ name, kind, target, secrets }, { onSuccess: done })}
       onCancel={onDone}
     >
       <TextInput
         data-autofocus
-        label={t('add.name')}
+        label={t('common:name')}
         description={t('add.nameHelp')}
         inputWrapperOrder={BELOW}
         maxLength={100}
@@ -90,7 +90,7 @@ function ServerForm({ kind, onDone }: { kind: 'command' | 'url'; onDone: () => v
 }
 
 function TextForm({ onDone }: { onDone: () => void }) {
-  const { t } = useTranslation('mcp');
+  const { t } = useTranslation(['mcp', 'common']);
   const [text, setText] = useState('');
   const add = useAction('tools.importServers');
   const done = ({ names }: { names: string[] }): void => {
@@ -100,7 +100,7 @@ function TextForm({ onDone }: { onDone: () => void }) {
   return (
     <DialogForm
       action={add}
-      confirm={t('add.confirm')}
+      confirm={t('common:action.add')}
       disabled={text.trim() === ''}
       onSubmit={() => add.mutate({ text }, { onSuccess: done })}
       onCancel={onDone}

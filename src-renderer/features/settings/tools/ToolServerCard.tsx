@@ -33,7 +33,7 @@ export function ToolServerCard({ server }: { server: ToolServer }) {
           </Group>
           <Group gap="xs" wrap="nowrap">
             <Switch
-              aria-label={t('enabled', { name })}
+              aria-label={t('common:action.useOf', { name })}
               checked={enabled}
               onChange={(event) =>
                 enable.mutate({ name, enabled: event.currentTarget.checked }, { onError: notifyFailure })
@@ -60,7 +60,7 @@ export function ToolServerCard({ server }: { server: ToolServer }) {
 
 /** Where it runs, and what is sent there. */
 function Place({ server: { command, url, secrets } }: { server: ToolServer }) {
-  const { t } = useTranslation('mcp');
+  const { t } = useTranslation(['mcp', 'servers']);
   const address = url === null ? null : URL.parse(url);
   const reach = address && reachOf(address.hostname);
   return (
@@ -73,7 +73,7 @@ function Place({ server: { command, url, secrets } }: { server: ToolServer }) {
       {address && reach && (
         <Text {...(reach === 'here' && { c: 'dimmed' })} style={{ overflowWrap: 'anywhere' }}>
           {t(`reach.${reach}`, { host: address.host })}
-          {reach !== 'here' && address.protocol === 'http:' && ` ${t('readable')}`}
+          {reach !== 'here' && address.protocol === 'http:' && ` ${t('servers:readable')}`}
         </Text>
       )}
       {secrets.length > 0 && (
@@ -109,9 +109,9 @@ function useRemove(name: string): () => void {
   const { mutate } = useAction('tools.removeServer');
   return () => {
     modals.openConfirmModal({
-      title: t('remove.title', { name }),
+      title: t('common:removeTitle', { name }),
       children: <Text>{t('remove.text')}</Text>,
-      labels: { confirm: t('remove.confirm'), cancel: t('common:action.cancel') },
+      labels: { confirm: t('common:action.remove'), cancel: t('common:action.cancel') },
       confirmProps: { color: 'red' },
       onConfirm: () => mutate({ name }, { onError: notifyFailure }),
     });

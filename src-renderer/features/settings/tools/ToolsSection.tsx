@@ -13,7 +13,7 @@ import { ToolServerCard } from './ToolServerCard.tsx';
 
 /** MCP servers, and which of their tools run without asking. */
 export function ToolsSection() {
-  const { t } = useTranslation(['mcp', 'common']);
+  const { t } = useTranslation(['mcp', 'common', 'servers']);
   const { data: list, error, refetch } = useCall('tools.list');
   const [adds, setAdds] = useState(false);
   useReload(() => void refetch());
@@ -49,7 +49,7 @@ export function ToolsSection() {
             leftSection={<IconPlus size={16} aria-hidden />}
             onClick={() => setAdds(true)}
           >
-            {t('add.open')}
+            {t('servers:add.open')}
           </Button>
         </Stack>
       )}

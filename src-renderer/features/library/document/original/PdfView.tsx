@@ -79,10 +79,10 @@ function Pages({ document, passages }: { document: DocumentInfo; passages: reado
         <Tool label={t('original.nextPage')} disabled={page >= total} onClick={() => pages?.goTo(page + 1)}>
           <IconChevronRight size={16} />
         </Tool>
-        <Tool label={t('original.zoomOut')} disabled={!pages} onClick={() => pages?.zoom(-1)}>
+        <Tool label={t('common:action.zoomOut')} disabled={!pages} onClick={() => pages?.zoom(-1)}>
           <IconZoomOut size={16} />
         </Tool>
-        <Tool label={t('original.zoomIn')} disabled={!pages} onClick={() => pages?.zoom(1)}>
+        <Tool label={t('common:action.zoomIn')} disabled={!pages} onClick={() => pages?.zoom(1)}>
           <IconZoomIn size={16} />
         </Tool>
         <Tool label={t('original.fitWidth')} disabled={!pages} onClick={() => pages?.fitWidth()}>
