@@ -1,24 +1,19 @@
 import { TextInput } from '@mantine/core';
-import { modals } from '@mantine/modals';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { WebAddressSchema } from '../../../src-shared/web-address.ts';
 import { shownFailure } from '../../i18n/failures.ts';
 import { DialogForm } from '../../ui/DialogForm.tsx';
+import { openDialog } from '../../ui/dialog.ts';
 
 type AddAddress = (url: string) => Promise<void>;
 
 /** Opens the form for adding a web page by its address. */
 export function useAskAddress(): (add: AddAddress) => void {
   const { t } = useTranslation(['library', 'common']);
-  return (add) => {
-    const id = modals.open({
-      title: t('add.addressTitle'),
-      size: 'lg',
-      children: <AddressForm add={add} onDone={() => modals.close(id)} />,
-    });
-  };
+  return (add) =>
+    openDialog(t('add.addressTitle'), (close) => <AddressForm add={add} onDone={close} />, 'lg');
 }
 
 function AddressForm({ add, onDone }: { add: AddAddress; onDone: () => void }) {

@@ -1,23 +1,17 @@
 import { Checkbox, Text, Textarea } from '@mantine/core';
-import { modals } from '@mantine/modals';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { shownFailure } from '../../i18n/failures.ts';
 import { DialogForm } from '../../ui/DialogForm.tsx';
+import { openDialog } from '../../ui/dialog.ts';
 
 type AddPaths = (paths: string[], watch: boolean) => Promise<void>;
 
 /** Opens the form for adding files and folders by path. */
 export function useAskPath(): (add: AddPaths) => void {
   const { t } = useTranslation(['library', 'common']);
-  return (add) => {
-    const id = modals.open({
-      title: t('add.pathTitle'),
-      size: 'lg',
-      children: <PathForm add={add} onDone={() => modals.close(id)} />,
-    });
-  };
+  return (add) => openDialog(t('add.pathTitle'), (close) => <PathForm add={add} onDone={close} />, 'lg');
 }
 
 function PathForm({ add, onDone }: { add: AddPaths; onDone: () => void }) {

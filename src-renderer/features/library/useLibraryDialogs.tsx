@@ -6,6 +6,7 @@ import { useLocation } from 'wouter';
 import type { LibraryInfo } from '../../../src-shared/contract/libraries.ts';
 import { useAction } from '../../client/context.tsx';
 import { DialogForm } from '../../ui/DialogForm.tsx';
+import { openDialog } from '../../ui/dialog.ts';
 import { notifyFailure } from '../../ui/notify.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 
@@ -22,18 +23,15 @@ export function useLibraryDialogs(): LibraryDialogs {
   const [, navigate] = useLocation();
   const remove = useAction('libraries.delete');
   const openForm = (title: string, library?: LibraryInfo): void => {
-    const id = modals.open({
-      title,
-      children: (
-        <NameForm
-          library={library}
-          onDone={(named) => {
-            modals.close(id);
-            if (named && !library) navigate(`/library/${encodeURIComponent(named.id)}`);
-          }}
-        />
-      ),
-    });
+    openDialog(title, (close) => (
+      <NameForm
+        library={library}
+        onDone={(named) => {
+          close();
+          if (named && !library) navigate(`/library/${encodeURIComponent(named.id)}`);
+        }}
+      />
+    ));
   };
   return {
     create: () => openForm(t('list.createTitle')),

@@ -1,10 +1,10 @@
 import { Button, Group, Text, TextInput } from '@mantine/core';
-import { modals } from '@mantine/modals';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ModelEntry } from '../../../src-shared/contract/models.ts';
 import { useAction, useCall, useClient } from '../../client/context.tsx';
 import { DialogForm } from '../../ui/DialogForm.tsx';
+import { openDialog } from '../../ui/dialog.ts';
 import { notifyFailure } from '../../ui/notify.tsx';
 
 /** Adds a LoRA adapter to a model, after showing the cost, and removes it. */
@@ -12,12 +12,10 @@ export function useAdapter(model: ModelEntry): { choose: () => void; takeOff: ()
   const { t } = useTranslation('models');
   const change = useAction('models.setAdapter');
   return {
-    choose: () => {
-      const dialog = modals.open({
-        title: t('adapter.title', { name: model.name }),
-        children: <AdapterForm model={model} onDone={() => modals.close(dialog)} />,
-      });
-    },
+    choose: () =>
+      openDialog(t('adapter.title', { name: model.name }), (close) => (
+        <AdapterForm model={model} onDone={close} />
+      )),
     takeOff: () => change.mutate({ id: model.id, path: null }, { onError: notifyFailure }),
   };
 }

@@ -1,20 +1,18 @@
 import { Button, Text, Textarea } from '@mantine/core';
-import { modals } from '@mantine/modals';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ModelEntry } from '../../../src-shared/contract/models.ts';
 import { useAction } from '../../client/context.tsx';
 import { DialogForm } from '../../ui/DialogForm.tsx';
+import { openDialog } from '../../ui/dialog.ts';
 
 /** Dialog for what an embedding model gets before texts. */
 export function usePrefixes(model: ModelEntry): () => void {
   const { t } = useTranslation('models');
-  return () => {
-    const dialog = modals.open({
-      title: t('prefixes.title', { name: model.name }),
-      children: <PrefixForm model={model} onDone={() => modals.close(dialog)} />,
-    });
-  };
+  return () =>
+    openDialog(t('prefixes.title', { name: model.name }), (close) => (
+      <PrefixForm model={model} onDone={close} />
+    ));
 }
 
 function PrefixForm({ model: { id, embedding }, onDone }: { model: ModelEntry; onDone: () => void }) {

@@ -1,20 +1,16 @@
 import { TextInput } from '@mantine/core';
-import { modals } from '@mantine/modals';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ModelEntry } from '../../../src-shared/contract/models.ts';
 import { useAction } from '../../client/context.tsx';
 import { DialogForm } from '../../ui/DialogForm.tsx';
+import { openDialog } from '../../ui/dialog.ts';
 
 /** Dialog for renaming a model: files of different sizes often claim the same name. */
 export function useRenameModel(model: ModelEntry): () => void {
   const { t } = useTranslation('models');
-  return () => {
-    const dialog = modals.open({
-      title: t('rename.title', { name: model.name }),
-      children: <NameForm model={model} onDone={() => modals.close(dialog)} />,
-    });
-  };
+  return () =>
+    openDialog(t('rename.title', { name: model.name }), (close) => <NameForm model={model} onDone={close} />);
 }
 
 function NameForm({ model: { id, name: shown }, onDone }: { model: ModelEntry; onDone: () => void }) {

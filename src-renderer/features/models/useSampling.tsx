@@ -1,11 +1,11 @@
 import { NumberInput, SimpleGrid, Text } from '@mantine/core';
-import { modals } from '@mantine/modals';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ModelEntry } from '../../../src-shared/contract/models.ts';
 import { SamplingSchema, type ModelSampling } from '../../../src-shared/sampling.ts';
 import { useAction, useCall } from '../../client/context.tsx';
 import { DialogForm } from '../../ui/DialogForm.tsx';
+import { openDialog } from '../../ui/dialog.ts';
 import { useFormat } from '../../ui/useFormat.ts';
 
 interface Field {
@@ -31,13 +31,12 @@ const TOLD_SERVERS: readonly (keyof ModelSampling)[] = ['temperature', 'topP', '
 /** Dialog for a model's sampling options. */
 export function useSampling(model: ModelEntry): () => void {
   const { t } = useTranslation('models');
-  return () => {
-    const dialog = modals.open({
-      title: t('sampling.title', { name: model.name }),
-      size: 'lg',
-      children: <SamplingForm model={model} onDone={() => modals.close(dialog)} />,
-    });
-  };
+  return () =>
+    openDialog(
+      t('sampling.title', { name: model.name }),
+      (close) => <SamplingForm model={model} onDone={close} />,
+      'lg',
+    );
 }
 
 function SamplingForm({ model, onDone }: { model: ModelEntry; onDone: () => void }) {

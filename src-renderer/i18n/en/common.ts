@@ -35,6 +35,7 @@ export const common = {
     unpin: 'Unpin',
     zoomIn: 'Zoom in',
     zoomOut: 'Zoom out',
+    zoomAll: 'Show all',
     export: 'Export',
     download: 'Download',
     details: 'Details',

@@ -272,7 +272,6 @@ export const fusion = {
     compute: 'compute',
     wait: 'waiting',
     keys: '<k>Ctrl</k> + wheel or <k>+</k> <k>−</k> zoom · drag or <k>←</k> <k>→</k> pan · <k>0</k> all · <k>↑</k> <k>↓</k> layer',
-    zoomAll: 'Show all',
     layer: 'Layer',
     loaded: 'Loaded',
     start: '{{ms}} from {{start}}',

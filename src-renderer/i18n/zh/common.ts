@@ -37,6 +37,7 @@ export const common: Words<typeof en.common> = {
     unpin: '取消固定',
     zoomIn: '放大',
     zoomOut: '缩小',
+    zoomAll: '显示全部',
     export: '导出',
     download: '下载',
     details: '详情',

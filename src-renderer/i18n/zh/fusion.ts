@@ -245,7 +245,6 @@ export const fusion: Words<typeof en.fusion> = {
     compute: '计算',
     wait: '等待',
     keys: '<k>Ctrl</k> + 滚轮或 <k>+</k> <k>−</k> 缩放 · 拖动或 <k>←</k> <k>→</k> 平移 · <k>0</k> 全部 · <k>↑</k> <k>↓</k> 层',
-    zoomAll: '显示全部',
     layer: '层',
     loaded: '已加载',
     start: '{{ms}}，自 {{start}} 起',

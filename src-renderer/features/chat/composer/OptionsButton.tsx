@@ -5,17 +5,11 @@ import type { ConversationOptions } from '../../../../src-shared/contract/chat.t
 import { takesRatio } from '../../../../src-shared/strategy.ts';
 import { useCall } from '../../../client/context.tsx';
 import { useFormat } from '../../../ui/useFormat.ts';
-import { OptionsForm } from './OptionsForm.tsx';
+import { OptionsForm, type OptionsProps } from './OptionsForm.tsx';
 import classes from './Composer.module.css';
 
 /** Summary of the conversation's sources; a click changes them. */
-export function OptionsButton({
-  options,
-  onChange,
-}: {
-  options: ConversationOptions;
-  onChange: (options: ConversationOptions) => void;
-}) {
+export function OptionsButton({ options, onChange }: OptionsProps) {
   const { t } = useTranslation('chat');
   const summary = useSummary(options);
   return (

@@ -10,13 +10,13 @@ import { Subtext } from '../../../ui/Subtext.tsx';
 import { useFormat } from '../../../ui/useFormat.ts';
 import { NO_OPTIONS } from '../chat-state.ts';
 
-interface FormProps {
+export interface OptionsProps {
   options: ConversationOptions;
   onChange: (options: ConversationOptions) => void;
 }
 
 /** The options a conversation can override, basic ones first; unset options follow the settings. */
-export function OptionsForm({ title, options, onChange }: FormProps & { title: string }) {
+export function OptionsForm({ title, options, onChange }: OptionsProps & { title: string }) {
   const { t } = useTranslation(['chat', 'settings']);
   const { data: settings } = useCall('settings.get');
   return (
@@ -65,7 +65,7 @@ export function OptionsForm({ title, options, onChange }: FormProps & { title: s
 }
 
 /** Number of passages: automatic or fixed. */
-function Passages({ options, fallback, onChange }: FormProps & { fallback: number | undefined }) {
+function Passages({ options, fallback, onChange }: OptionsProps & { fallback: number | undefined }) {
   const { t } = useTranslation('chat');
   const automatic = (options.topK ?? fallback) === undefined;
   const first = 6;
@@ -94,7 +94,7 @@ function Passages({ options, fallback, onChange }: FormProps & { fallback: numbe
 }
 
 /** Advanced options for users familiar with blending and sampling. */
-function Advanced({ options, settings, onChange }: FormProps & { settings: Settings }) {
+function Advanced({ options, settings, onChange }: OptionsProps & { settings: Settings }) {
   const { t } = useTranslation('chat');
   const [open, setOpen] = useState(false);
   const id = useId();
@@ -131,7 +131,7 @@ function Advanced({ options, settings, onChange }: FormProps & { settings: Setti
   );
 }
 
-function ScopeChoice({ options, onChange }: FormProps) {
+function ScopeChoice({ options, onChange }: OptionsProps) {
   const { t } = useTranslation(['chat', 'common']);
   const { data: libraries = [] } = useCall('libraries.list');
   const { scope } = options;

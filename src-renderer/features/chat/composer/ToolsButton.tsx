@@ -2,20 +2,14 @@ import { Anchor, Button, Popover } from '@mantine/core';
 import { IconAlertTriangle, IconTools } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
-import type { ConversationOptions } from '../../../../src-shared/contract/chat.ts';
 import { useCall } from '../../../client/context.tsx';
+import type { OptionsProps } from './OptionsForm.tsx';
 import { toolChoices } from './tool-choice.ts';
 import { ToolsForm } from './ToolsForm.tsx';
 import classes from './Composer.module.css';
 
 /** Says whose tools the conversation uses, and that a server of them failed; a click changes them. */
-export function ToolsButton({
-  options,
-  onChange,
-}: {
-  options: ConversationOptions;
-  onChange: (options: ConversationOptions) => void;
-}) {
+export function ToolsButton({ options, onChange }: OptionsProps) {
   const { t } = useTranslation('chat');
   const { data } = useCall('tools.list');
   const count = options.tools?.length ?? 0;

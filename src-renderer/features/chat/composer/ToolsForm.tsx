@@ -1,21 +1,13 @@
 import { Checkbox, Stack, Text } from '@mantine/core';
 import { useId } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { ConversationOptions } from '../../../../src-shared/contract/chat.ts';
 import { useCall } from '../../../client/context.tsx';
 import { failureWords } from '../../../i18n/failures.ts';
+import type { OptionsProps } from './OptionsForm.tsx';
 import { OWN, toolChoices, withTools, type ToolChoice } from './tool-choice.ts';
 
 /** Whose tools the answers may call. Nothing is chosen by default. */
-export function ToolsForm({
-  title,
-  options,
-  onChange,
-}: {
-  title: string;
-  options: ConversationOptions;
-  onChange: (options: ConversationOptions) => void;
-}) {
+export function ToolsForm({ title, options, onChange }: OptionsProps & { title: string }) {
   const { data } = useCall('tools.list');
   const titleId = useId();
   return (

@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import type { LibraryInfo } from '../../../../src-shared/contract/libraries.ts';
 import type { Project } from '../../../../src-shared/contract/projects.ts';
 import { useClient } from '../../../client/context.tsx';
+import { openDialog } from '../../../ui/dialog.ts';
 import { chosenFiles, filesBelow, type DropEntries } from '../../../ui/dropped-files.ts';
 import { notifyFailure, notifyInfo } from '../../../ui/notify.tsx';
 import { useUpload } from '../../../ui/useUpload.ts';
@@ -18,19 +19,19 @@ export function useProjectActions(start: (project: Project) => void) {
     work().catch(notifyFailure);
   };
   const openForm = (project?: Project): void => {
-    const id = modals.open({
-      title: t(project ? 'projects.edit' : 'projects.create'),
-      size: 'lg',
-      children: (
+    openDialog(
+      t(project ? 'projects.edit' : 'projects.create'),
+      (close) => (
         <ProjectForm
           project={project}
           onDone={(saved) => {
-            modals.close(id);
+            close();
             if (saved && !project) start(saved);
           }}
         />
       ),
-    });
+      'lg',
+    );
   };
   /** A library of a folder's files, and a project about it. `add` fills the library. */
   const ofFolder = (name: string, add: (library: LibraryInfo) => Promise<unknown>): void =>

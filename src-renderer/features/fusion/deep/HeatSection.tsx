@@ -66,14 +66,7 @@ export function HeatSection({ comparison, prompt, first, words, files }: HeatSec
           onMatrix={setMatrix}
           words={words}
         />
-        <ZoomButtons
-          control={span}
-          words={{
-            zoomIn: t('common:action.zoomIn'),
-            zoomOut: t('common:action.zoomOut'),
-            zoomAll: t('pipeline.zoomAll'),
-          }}
-        />
+        <ZoomButtons control={span} />
       </div>
       <div className={classes.legend}>
         <ScaleLegend scale={scale} words={words} />

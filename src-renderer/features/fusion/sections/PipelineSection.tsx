@@ -34,14 +34,7 @@ export function PipelineSection({ view: { report }, words, exports }: SectionDat
     >
       <Group justify="space-between" gap="xs">
         <Keys text={t('pipeline.keys')} />
-        <ZoomButtons
-          control={time}
-          words={{
-            zoomIn: t('common:action.zoomIn'),
-            zoomOut: t('common:action.zoomOut'),
-            zoomAll: t('pipeline.zoomAll'),
-          }}
-        />
+        <ZoomButtons control={time} />
       </Group>
       <GanttView
         layers={layers}

@@ -1,7 +1,9 @@
 import { Alert, Button, Group, Loader, Stack, Text, Title } from '@mantine/core';
 import { IconWifiOff } from '@tabler/icons-react';
+import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import type { KvasirError } from '../../../../src-shared/errors.ts';
 import { failureWords, type ShownFailure } from '../../../i18n/failures.ts';
 import { FailureAlert } from '../../../ui/FailureAlert.tsx';
 
@@ -9,16 +11,12 @@ import { FailureAlert } from '../../../ui/FailureAlert.tsx';
 export function HubResponse({
   title,
   host,
-  error,
-  onRetry,
-  asking,
+  response: { data, error, isFetching, refetch },
   children,
 }: {
   title: string;
   host: string;
-  error: ShownFailure | null;
-  onRetry: () => void;
-  asking: boolean;
+  response: UseQueryResult<unknown, KvasirError>;
   children: ReactNode;
 }) {
   const { t } = useTranslation('hub');
@@ -27,8 +25,8 @@ export function HubResponse({
       <Title order={2} size="h5" style={{ overflowWrap: 'anywhere' }}>
         {title}
       </Title>
-      {error && <Refusal failure={error} onRetry={onRetry} />}
-      {asking && (
+      {error && <Refusal failure={error} onRetry={() => void refetch()} />}
+      {isFetching && data === undefined && (
         <Group gap="xs" role="status">
           <Loader size="xs" />
           <Text c="dimmed">{t('asking', { host })}</Text>

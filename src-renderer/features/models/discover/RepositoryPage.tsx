@@ -17,7 +17,7 @@ import classes from './Discover.module.css';
 /** A repository of the hub: facts about its model, and its quantisations. */
 export function RepositoryPage({ repository, hub }: { repository: string; hub: HubInfo }) {
   const { t } = useTranslation('hub');
-  const { data, error, isFetching, refetch } = useCall('hub.repository', { repository });
+  const response = useCall('hub.repository', { repository });
   return (
     <Stack gap="lg">
       <Button
@@ -30,14 +30,8 @@ export function RepositoryPage({ repository, hub }: { repository: string; hub: H
       >
         {t('back')}
       </Button>
-      <HubResponse
-        title={repository}
-        host={hub.host}
-        error={error}
-        onRetry={() => void refetch()}
-        asking={isFetching && !data}
-      >
-        {data && <Known repository={data} hub={hub} />}
+      <HubResponse title={repository} host={hub.host} response={response}>
+        {response.data && <Known repository={response.data} hub={hub} />}
       </HubResponse>
     </Stack>
   );

@@ -48,15 +48,10 @@ function ResultPage({
   onMore: ((next: string) => void) | undefined;
 }) {
   const { t } = useTranslation('hub');
-  const { data: page, error, isFetching, refetch } = useCall('hub.search', { query, cursor });
+  const response = useCall('hub.search', { query, cursor });
+  const page = response.data;
   return (
-    <HubResponse
-      title={t('results', { query })}
-      host={hub.host}
-      error={error}
-      onRetry={() => void refetch()}
-      asking={isFetching && !page}
-    >
+    <HubResponse title={t('results', { query })} host={hub.host} response={response}>
       {page?.entries.length === 0 && <Text>{t('none', { host: hub.host, query })}</Text>}
       <Stack gap={8} component="ul">
         {page?.entries.map((entry) => (

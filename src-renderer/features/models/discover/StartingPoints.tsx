@@ -14,17 +14,12 @@ import classes from './Discover.module.css';
 export function StartingPoints({ hub }: { hub: HubInfo }) {
   const { t } = useTranslation('hub');
   const format = useFormat();
-  const { data: points, error, isFetching, refetch } = useCall('hub.start');
+  const response = useCall('hub.start');
+  const points = response.data;
   const { memoryGb, gpu } = hub.machine;
   const memory = `${format.number(memoryGb)} GB`;
   return (
-    <HubResponse
-      title={t('start')}
-      host={hub.host}
-      error={error}
-      onRetry={() => void refetch()}
-      asking={isFetching && !points}
-    >
+    <HubResponse title={t('start')} host={hub.host} response={response}>
       <Text c="dimmed">{t(gpu ? 'startText.gpu' : 'startText.memory', { memory })}</Text>
       {points?.length === 0 && <Text>{t('startNone')}</Text>}
       <Stack gap={8} component="ul">

@@ -1,21 +1,17 @@
 import { Button, Group, PasswordInput, Text } from '@mantine/core';
-import { modals } from '@mantine/modals';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ModelEntry } from '../../../../src-shared/contract/models.ts';
 import { useAction } from '../../../client/context.tsx';
 import { FailureAlert } from '../../../ui/FailureAlert.tsx';
 import { Form } from '../../../ui/Form.tsx';
+import { openDialog } from '../../../ui/dialog.ts';
 
 /** Dialog for a new API key of a remote model. */
 export function useServerKey(model: ModelEntry): () => void {
   const { t } = useTranslation('servers');
-  return () => {
-    const dialog = modals.open({
-      title: t('key.title', { name: model.name }),
-      children: <KeyForm model={model} onDone={() => modals.close(dialog)} />,
-    });
-  };
+  return () =>
+    openDialog(t('key.title', { name: model.name }), (close) => <KeyForm model={model} onDone={close} />);
 }
 
 function KeyForm({ model: { id, server }, onDone }: { model: ModelEntry; onDone: () => void }) {

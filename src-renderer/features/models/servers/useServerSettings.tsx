@@ -1,10 +1,10 @@
-import { modals } from '@mantine/modals';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ModelEntry } from '../../../../src-shared/contract/models.ts';
 import type { ServerFacts } from '../../../../src-shared/contract/servers.ts';
 import { useAction } from '../../../client/context.tsx';
 import { DialogForm } from '../../../ui/DialogForm.tsx';
+import { openDialog } from '../../../ui/dialog.ts';
 import { choicesOf, ServerFields, type EnteredChoices } from './ServerFields.tsx';
 
 /** Dialog for the request settings of a remote model. */
@@ -12,11 +12,11 @@ export function useServerSettings({ name, server }: ModelEntry): () => void {
   const { t } = useTranslation('servers');
   return () => {
     if (!server) return;
-    const dialog = modals.open({
-      title: t('settings.title', { name }),
-      size: 'lg',
-      children: <SettingsForm server={server} onDone={() => modals.close(dialog)} />,
-    });
+    openDialog(
+      t('settings.title', { name }),
+      (close) => <SettingsForm server={server} onDone={close} />,
+      'lg',
+    );
   };
 }
 
