@@ -1,5 +1,4 @@
-import { Button, Group, Menu, Text } from '@mantine/core';
-import { modals } from '@mantine/modals';
+import { Button, Group, Menu } from '@mantine/core';
 import { IconDownload, IconPlayerPlay, IconPlayerStop, IconTrash } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { useLocation } from 'wouter';
@@ -7,6 +6,7 @@ import type { Analysis } from '../../../src-shared/contract/analysis.ts';
 import { useAction, useClient } from '../../client/context.tsx';
 import { IconButton } from '../../ui/IconButton.tsx';
 import { useCommands } from '../../ui/commands.ts';
+import { askToConfirm } from '../../ui/confirm.tsx';
 import { notifyFailure, notifyInfo } from '../../ui/notify.tsx';
 import { saveFile } from '../../viz/save.ts';
 
@@ -86,11 +86,11 @@ function Delete({ id }: { id: string }) {
   const [, navigate] = useLocation();
   const remove = useAction('analysis.delete');
   const ask = (): void => {
-    modals.openConfirmModal({
+    askToConfirm({
       title: t('view.deleteTitle'),
-      children: <Text>{t('view.deleteText')}</Text>,
-      labels: { confirm: t('common:action.delete'), cancel: t('common:action.cancel') },
-      confirmProps: { color: 'red.9' },
+      text: [t('view.deleteText')],
+      confirm: t('common:action.delete'),
+      danger: true,
       onConfirm: () =>
         remove.mutate({ id }, { onSuccess: () => navigate('/analysis'), onError: notifyFailure }),
     });

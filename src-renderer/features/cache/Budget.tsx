@@ -1,5 +1,4 @@
-import { Button, NumberInput, Slider, Stack, Text } from '@mantine/core';
-import { modals } from '@mantine/modals';
+import { Button, NumberInput, Slider } from '@mantine/core';
 import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { CacheStats } from '../../../src-shared/contract/cache.ts';
@@ -7,6 +6,7 @@ import type { SettingsChanges } from '../../../src-shared/settings.ts';
 import { useAction, useCall } from '../../client/context.tsx';
 import { joinSentences } from '../../i18n/join-sentences.ts';
 import { Subtext } from '../../ui/Subtext.tsx';
+import { askToConfirm } from '../../ui/confirm.tsx';
 import { fromSlider, SLIDER_STEPS, toSlider } from '../../ui/log-scale.ts';
 import { Meter } from '../../ui/Meter.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
@@ -165,26 +165,19 @@ function useSetBudget(tier: Tier, stats: CacheStats, onDone: () => void): (bytes
       set(bytes);
       return;
     }
-    modals.openConfirmModal({
+    askToConfirm({
       title: t(`lower.title.${tier}`),
-      children: (
-        <Stack gap="xs">
-          <Text>
-            {t(`lower.${tier}`, {
-              size: format.bytes(lowering.excess),
-              budget: format.bytes(bytes),
-              chunks: t('common:unit.chunks', { count: lowering.chunks }),
-            })}
-          </Text>
-          {lowering.pinnedAbove && (
-            <Text>{t('lower.pinned', { size: format.bytes(stats.pinnedBytes) })}</Text>
-          )}
-        </Stack>
-      ),
-      labels: { confirm: t('lower.confirm'), cancel: t('common:action.cancel') },
-      confirmProps: { color: 'red.9' },
+      text: [
+        t(`lower.${tier}`, {
+          size: format.bytes(lowering.excess),
+          budget: format.bytes(bytes),
+          chunks: t('common:unit.chunks', { count: lowering.chunks }),
+        }),
+        lowering.pinnedAbove && t('lower.pinned', { size: format.bytes(stats.pinnedBytes) }),
+      ],
+      confirm: t('lower.confirm'),
+      danger: true,
       onConfirm: () => set(bytes),
-      onCancel: onDone,
       onClose: onDone,
     });
   };

@@ -8,7 +8,7 @@ import { FailureAlert } from '../../ui/FailureAlert.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { CacheTables } from './CacheTables.tsx';
 import { Overview } from './Overview.tsx';
-import { useEvict } from './useEvict.tsx';
+import { useEvict } from './useEvict.ts';
 import classes from './Cache.module.css';
 
 export default function CacheScreen() {

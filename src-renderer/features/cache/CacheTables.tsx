@@ -8,7 +8,7 @@ import { useAction } from '../../client/context.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
 import { ChunkTable } from './ChunkTable.tsx';
 import { DocumentTable } from './DocumentTable.tsx';
-import { useEvict } from './useEvict.tsx';
+import { useEvict } from './useEvict.ts';
 import classes from './Cache.module.css';
 
 const VIEWS = ['documents', 'chunks'] as const;

@@ -7,7 +7,7 @@ import { Policy } from './Policy.tsx';
 import { Precision } from './Precision.tsx';
 import { Section } from './Section.tsx';
 import { SharedCacheStatus } from './SharedCacheStatus.tsx';
-import { useEvict } from './useEvict.tsx';
+import { useEvict } from './useEvict.ts';
 import { Verify } from './Verify.tsx';
 import classes from './Cache.module.css';
 

@@ -1,11 +1,11 @@
-import { SegmentedControl, Stack, Text } from '@mantine/core';
-import { modals } from '@mantine/modals';
+import { SegmentedControl } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { CacheStats } from '../../../src-shared/contract/cache.ts';
 import type { KvDtype } from '../../../src-shared/kv-dtype.ts';
 import { useAction } from '../../client/context.tsx';
 import { Meter } from '../../ui/Meter.tsx';
 import { Subtext } from '../../ui/Subtext.tsx';
+import { askToConfirm } from '../../ui/confirm.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 import { Section } from './Section.tsx';
@@ -64,22 +64,18 @@ function Verdict({
 }
 
 function useSwitch(formats: readonly Format[]): (dtype: KvDtype) => void {
-  const { t } = useTranslation(['cache', 'common']);
+  const { t } = useTranslation('cache');
   const format = useFormat();
   const update = useAction('settings.update');
   const size = (dtype: KvDtype): string =>
     format.bytes(formats.find((known) => known.dtype === dtype)?.bytes ?? 0);
   return (dtype) => {
     const sizes = { size: size(dtype), exact: size('f16') };
-    modals.openConfirmModal({
+    askToConfirm({
       title: t('precision.switchTitle', { dtype }),
-      children: (
-        <Stack gap="xs">
-          <Text>{dtype === 'f16' ? t('precision.toExact', sizes) : t('precision.toSmaller', sizes)}</Text>
-          <Text c="dimmed">{t('precision.again')}</Text>
-        </Stack>
-      ),
-      labels: { confirm: t('precision.confirm', { dtype }), cancel: t('common:action.cancel') },
+      text: [dtype === 'f16' ? t('precision.toExact', sizes) : t('precision.toSmaller', sizes)],
+      note: t('precision.again'),
+      confirm: t('precision.confirm', { dtype }),
       onConfirm: () => update.mutate({ dtype }, { onError: notifyFailure }),
     });
   };

@@ -11,7 +11,7 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import type { ModelEntry } from '../../../src-shared/contract/models.ts';
 import { useCall } from '../../client/context.tsx';
-import { useActivate } from '../../ui/useActivate.tsx';
+import { useActivate } from '../../ui/useActivate.ts';
 import { useFormat } from '../../ui/useFormat.ts';
 import classes from './ChatScreen.module.css';
 

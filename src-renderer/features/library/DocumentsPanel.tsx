@@ -21,7 +21,7 @@ import type { Sorting } from '../../ui/VirtualTableParts.tsx';
 import { AddButtons } from './AddButtons.tsx';
 import { documentAddress } from './document-address.ts';
 import type { AddDocuments } from './useAddDocuments.ts';
-import { useDocumentActions } from './useDocumentActions.tsx';
+import { useDocumentActions } from './useDocumentActions.ts';
 import { useDocumentColumns, type DocumentSort } from './useDocumentColumns.tsx';
 import classes from './Library.module.css';
 

@@ -1,5 +1,4 @@
 import { ActionIcon, Code, Group, Paper, Stack, Switch, Text } from '@mantine/core';
-import { modals } from '@mantine/modals';
 import { IconFile, IconFolder, IconMessageQuestion, IconTrash, IconUpload } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -10,6 +9,7 @@ import { FailureAlert } from '../../ui/FailureAlert.tsx';
 import { IconButton } from '../../ui/IconButton.tsx';
 import { Subtext } from '../../ui/Subtext.tsx';
 import { askAddress } from '../../ui/ask-address.ts';
+import { askToConfirm } from '../../ui/confirm.tsx';
 import { notifyFailure, notifyInfo } from '../../ui/notify.tsx';
 import classes from './Library.module.css';
 
@@ -56,13 +56,11 @@ function Source({ libraryId, root, onRetry }: { libraryId: string; root: SourceR
     }
   };
   const askRemove = (): void => {
-    modals.openConfirmModal({
+    askToConfirm({
       title: t('sources.removeTitle'),
-      children: (
-        <Text>{kind === 'managed' ? t('sources.removeManaged') : t('sources.removeText', { path })}</Text>
-      ),
-      labels: { confirm: t('common:action.remove'), cancel: t('common:action.cancel') },
-      confirmProps: { color: 'red.9' },
+      text: [kind === 'managed' ? t('sources.removeManaged') : t('sources.removeText', { path })],
+      confirm: t('common:action.remove'),
+      danger: true,
       onConfirm: () => removeRoot.mutate({ id: libraryId, rootId }, { onError: notifyFailure }),
     });
   };

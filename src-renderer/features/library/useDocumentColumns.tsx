@@ -13,7 +13,7 @@ import { useFormat } from '../../ui/useFormat.ts';
 import { useNotBlended } from '../../ui/useNotBlended.ts';
 import type { Column } from '../../ui/VirtualTableParts.tsx';
 import { documentAddress } from './document-address.ts';
-import { useDocumentActions } from './useDocumentActions.tsx';
+import { useDocumentActions } from './useDocumentActions.ts';
 import classes from './Library.module.css';
 
 export type DocumentSort = ParsedInputOf<'documents.list'>['sort'];

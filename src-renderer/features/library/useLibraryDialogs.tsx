@@ -1,11 +1,11 @@
-import { Stack, Text, TextInput } from '@mantine/core';
-import { modals } from '@mantine/modals';
+import { TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useLocation } from 'wouter';
 import type { LibraryInfo } from '../../../src-shared/contract/libraries.ts';
 import { useAction } from '../../client/context.tsx';
 import { DialogForm } from '../../ui/DialogForm.tsx';
+import { askToConfirm } from '../../ui/confirm.tsx';
 import { openDialog } from '../../ui/dialog.ts';
 import { notifyFailure } from '../../ui/notify.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
@@ -37,22 +37,18 @@ export function useLibraryDialogs(): LibraryDialogs {
     create: () => openForm(t('list.createTitle')),
     rename: (library) => openForm(t('rename.title'), library),
     remove: ({ id, name, documents, cacheBytes, roots }) => {
-      modals.openConfirmModal({
+      askToConfirm({
         title: t('remove.title', { name }),
-        children: (
-          <Stack gap="xs">
-            <Text>
-              {t('remove.text', {
-                documents: t('common:unit.documents', { count: documents }),
-                size: format.bytes(cacheBytes),
-              })}
-            </Text>
-            <Text fw={600}>{t('remove.files')}</Text>
-            {roots.some(({ kind }) => kind === 'managed') && <Text>{t('remove.uploads')}</Text>}
-          </Stack>
-        ),
-        labels: { confirm: t('remove.confirm'), cancel: t('common:action.cancel') },
-        confirmProps: { color: 'red.9' },
+        text: [
+          t('remove.text', {
+            documents: t('common:unit.documents', { count: documents }),
+            size: format.bytes(cacheBytes),
+          }),
+          <b key="files">{t('remove.files')}</b>,
+          roots.some(({ kind }) => kind === 'managed') && t('remove.uploads'),
+        ],
+        confirm: t('remove.confirm'),
+        danger: true,
         onConfirm: () =>
           remove.mutate({ id }, { onSuccess: () => navigate('/library'), onError: notifyFailure }),
       });

@@ -7,7 +7,7 @@ import { useCall, useClient } from '../../client/context.tsx';
 import { Form } from '../../ui/Form.tsx';
 import { DownloadDialog } from './DownloadDialog.tsx';
 import { AddServer } from './servers/AddServer.tsx';
-import type { ModelImport } from './useImport.tsx';
+import type { ModelImport } from './useImport.ts';
 
 /** Ways to add a model: file, path, URL, or server. */
 export function AddModel({ importing }: { importing: ModelImport }) {

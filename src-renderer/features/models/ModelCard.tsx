@@ -10,17 +10,17 @@ import {
   Tooltip,
   UnstyledButton,
 } from '@mantine/core';
-import { modals } from '@mantine/modals';
 import { IconDots } from '@tabler/icons-react';
 import { useState } from 'react';
 import { FailureText } from '../../ui/FailureText.tsx';
 import { useTranslation } from 'react-i18next';
 import type { MemoryFit, ModelEntry } from '../../../src-shared/contract/models.ts';
 import { useAction, useEvent } from '../../client/context.tsx';
+import { askToConfirm } from '../../ui/confirm.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
 import { FitBadge } from '../../ui/FitBadge.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
-import { useActivate } from '../../ui/useActivate.tsx';
+import { useActivate } from '../../ui/useActivate.ts';
 import { EmbeddingLines } from './EmbeddingLines.tsx';
 import { useAdapter } from './useAdapter.tsx';
 import { usePrefixes } from './usePrefixes.tsx';
@@ -210,11 +210,11 @@ function useRemove({ id, name, origin, path }: ModelEntry): () => void {
   const { t } = useTranslation(['models', 'common']);
   const remove = useAction('models.remove');
   return () => {
-    modals.openConfirmModal({
+    askToConfirm({
       title: t('common:removeTitle', { name }),
-      children: <Text>{t(`removeText.${origin}`, { path })}</Text>,
-      labels: { confirm: t('common:action.remove'), cancel: t('common:action.cancel') },
-      confirmProps: { color: 'red' },
+      text: [t(`removeText.${origin}`, { path })],
+      confirm: t('common:action.remove'),
+      danger: true,
       onConfirm: () => remove.mutate({ id }, { onError: notifyFailure }),
     });
   };

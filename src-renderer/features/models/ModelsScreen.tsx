@@ -18,7 +18,7 @@ import { ModelCard } from './ModelCard.tsx';
 import { ModelDetails } from './ModelDetails.tsx';
 import { ModelDrop } from './ModelDrop.tsx';
 import { WatchingCard } from './WatchingCard.tsx';
-import { useImport } from './useImport.tsx';
+import { useImport } from './useImport.ts';
 
 /** The models of this machine, or those of a hub; both show running downloads. */
 export default function ModelsScreen() {

@@ -1,16 +1,16 @@
 import { Alert, Button, Code, FileButton, Group, Paper, Progress, Stack, Text } from '@mantine/core';
-import { modals } from '@mantine/modals';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { AppInfo, Backup } from '../../../src-shared/contract/app.ts';
 import { useAction, useCall, useClient, useEvent } from '../../client/context.tsx';
 import { Subtext } from '../../ui/Subtext.tsx';
+import { askToConfirm } from '../../ui/confirm.tsx';
 import { notifyFailure, notifyInfo } from '../../ui/notify.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 import { ExportSection } from './ExportSection.tsx';
 
 export function DataSection() {
-  const { t } = useTranslation(['settings', 'common']);
+  const { t } = useTranslation('settings');
   const format = useFormat();
   const { data: info } = useCall('app.info');
   const reveal = useAction('app.reveal');
@@ -39,7 +39,7 @@ export function DataSection() {
 }
 
 function Backups({ info }: { info: AppInfo | undefined }) {
-  const { t } = useTranslation(['settings', 'common']);
+  const { t } = useTranslation('settings');
   const format = useFormat();
   const { data: backups } = useCall('app.backups');
   const backup = useAction('app.backup');
@@ -76,7 +76,7 @@ function Backups({ info }: { info: AppInfo | undefined }) {
 
 /** Shown until the restart that applies the backup. */
 function RestoreWaiting({ restarts }: { restarts: boolean }) {
-  const { t } = useTranslation(['settings', 'common']);
+  const { t } = useTranslation('settings');
   const restart = useAction('app.restart');
   return (
     <Alert color="blue" variant="light" role="status" title={t('data.restoreReady')}>
@@ -114,7 +114,7 @@ function BackupProgress() {
 }
 
 function BackupLine({ backup, onRestore }: { backup: Backup; onRestore: () => void }) {
-  const { t } = useTranslation(['settings', 'common']);
+  const { t } = useTranslation('settings');
   const format = useFormat();
   return (
     <Paper withBorder p="sm">
@@ -143,7 +143,7 @@ function RestoreFromFile({
   nativeDialogs: boolean;
   onChoose: (path: string) => void;
 }) {
-  const { t } = useTranslation(['settings', 'common']);
+  const { t } = useTranslation('settings');
   const client = useClient();
   const label = t('data.restoreFile');
   if (nativeDialogs) {
@@ -171,13 +171,13 @@ function RestoreFromFile({
 }
 
 function useRestore(): (path: string) => void {
-  const { t } = useTranslation(['settings', 'common']);
+  const { t } = useTranslation('settings');
   const restore = useAction('app.restore');
   return (path) => {
-    modals.openConfirmModal({
+    askToConfirm({
       title: t('data.restoreTitle'),
-      children: <Text>{t('data.restoreText', { path })}</Text>,
-      labels: { confirm: t('data.restore'), cancel: t('common:action.cancel') },
+      text: [t('data.restoreText', { path })],
+      confirm: t('data.restore'),
       onConfirm: () => restore.mutate({ path }, { onError: notifyFailure }),
     });
   };

@@ -1,7 +1,7 @@
 import { Switch } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { Settings } from '../../../src-shared/settings.ts';
-import { useChunkSize } from '../../ui/useChunkSize.tsx';
+import { useChunkSize } from '../../ui/useChunkSize.ts';
 import { NumberSetting } from './NumberSetting.tsx';
 import { useChange } from './useChange.ts';
 

@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import type { ModelEntry } from '../../../../src-shared/contract/models.ts';
 import type { Project } from '../../../../src-shared/contract/projects.ts';
 import { useCall } from '../../../client/context.tsx';
-import { useActivate } from '../../../ui/useActivate.tsx';
+import { useActivate } from '../../../ui/useActivate.ts';
 
 /** Offers to switch to the model of a conversation's project while another one is in use. */
 export function ProjectModel({ project }: { project: Project }) {

@@ -1,9 +1,8 @@
-import { Text } from '@mantine/core';
-import { modals } from '@mantine/modals';
 import { useTranslation } from 'react-i18next';
 import type { LibraryInfo } from '../../../../src-shared/contract/libraries.ts';
 import type { Project } from '../../../../src-shared/contract/projects.ts';
 import { useClient } from '../../../client/context.tsx';
+import { askToConfirm } from '../../../ui/confirm.tsx';
 import { openDialog } from '../../../ui/dialog.ts';
 import { chosenFiles, filesBelow, type DropEntries } from '../../../ui/dropped-files.ts';
 import { notifyFailure, notifyInfo } from '../../../ui/notify.tsx';
@@ -52,11 +51,11 @@ export function useProjectActions(start: (project: Project) => void) {
     edit: (project: Project) => openForm(project),
     remove: (project: Project) => {
       const { id, name } = project;
-      modals.openConfirmModal({
+      askToConfirm({
         title: t('projects.remove', { name }),
-        children: <Text>{t('projects.removeText')}</Text>,
-        labels: { confirm: t('common:action.delete'), cancel: t('common:action.cancel') },
-        confirmProps: { color: 'red.9' },
+        text: [t('projects.removeText')],
+        confirm: t('common:action.delete'),
+        danger: true,
         onConfirm: () => attempt(() => client.call('projects.delete', { id })),
       });
     },

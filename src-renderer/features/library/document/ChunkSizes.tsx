@@ -10,7 +10,7 @@ import { fromSlider, SLIDER_STEPS, toSlider } from '../../../ui/log-scale.ts';
 import { useFormat } from '../../../ui/useFormat.ts';
 import { histogramOf, summaryOf } from './chunk-sizes.ts';
 import { CutPreview } from './CutPreview.tsx';
-import { useChunkSize } from '../../../ui/useChunkSize.tsx';
+import { useChunkSize } from '../../../ui/useChunkSize.ts';
 import classes from './Document.module.css';
 
 const LIMITS = { min: 16, max: 8192 };

@@ -12,7 +12,7 @@ import { askAddress } from '../../../ui/ask-address.ts';
 import { FailureAlert } from '../../../ui/FailureAlert.tsx';
 import { Page } from '../../../ui/Page.tsx';
 import { useFormat } from '../../../ui/useFormat.ts';
-import { useDocumentActions } from '../useDocumentActions.tsx';
+import { useDocumentActions } from '../useDocumentActions.ts';
 import { ChunkSizes } from './ChunkSizes.tsx';
 import { ChunkTable } from './ChunkTable.tsx';
 import { GridView } from './GridView.tsx';

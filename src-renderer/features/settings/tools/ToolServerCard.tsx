@@ -1,5 +1,4 @@
 import { ActionIcon, Anchor, Badge, Button, Code, Group, Paper, Stack, Switch, Text } from '@mantine/core';
-import { modals } from '@mantine/modals';
 import { IconTrash } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import type { ToolServer } from '../../../../src-shared/contract/tools.ts';
@@ -7,6 +6,7 @@ import { reachOf } from '../../../../src-shared/reach.ts';
 import { useAction } from '../../../client/context.tsx';
 import { FailureAlert } from '../../../ui/FailureAlert.tsx';
 import { Subtext } from '../../../ui/Subtext.tsx';
+import { askToConfirm } from '../../../ui/confirm.tsx';
 import { notifyFailure } from '../../../ui/notify.tsx';
 import { ServerTools } from './ServerTools.tsx';
 
@@ -108,11 +108,11 @@ function useRemove(name: string): () => void {
   const { t } = useTranslation(['mcp', 'common']);
   const { mutate } = useAction('tools.removeServer');
   return () => {
-    modals.openConfirmModal({
+    askToConfirm({
       title: t('common:removeTitle', { name }),
-      children: <Text>{t('remove.text')}</Text>,
-      labels: { confirm: t('common:action.remove'), cancel: t('common:action.cancel') },
-      confirmProps: { color: 'red' },
+      text: [t('remove.text')],
+      confirm: t('common:action.remove'),
+      danger: true,
       onConfirm: () => mutate({ name }, { onError: notifyFailure }),
     });
   };

@@ -1,8 +1,7 @@
-import { Stack, Text } from '@mantine/core';
-import { modals } from '@mantine/modals';
 import { useTranslation } from 'react-i18next';
 import type { CacheSelection, CacheStats } from '../../../src-shared/contract/cache.ts';
 import { useAction } from '../../client/context.tsx';
+import { askToConfirm } from '../../ui/confirm.tsx';
 import { notifyFailure, notifyInfo } from '../../ui/notify.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 
@@ -13,18 +12,12 @@ export function useEvict() {
   const evict = useAction('cache.evict');
   const chunks = (count: number): string => t('common:unit.chunks', { count });
   const ask = (title: string, what: string, selection: CacheSelection, onDone?: () => void): void => {
-    modals.openConfirmModal({
+    askToConfirm({
       title,
-      children: (
-        <Stack gap="xs">
-          <Text>{what}</Text>
-          <Text c="dimmed">
-            {t('evict.text')} {t('evict.kept')}
-          </Text>
-        </Stack>
-      ),
-      labels: { confirm: t('evict.confirm'), cancel: t('common:action.cancel') },
-      confirmProps: { color: 'red.9' },
+      text: [what],
+      note: `${t('evict.text')} ${t('evict.kept')}`,
+      confirm: t('evict.confirm'),
+      danger: true,
       onConfirm: () =>
         evict.mutate(
           { selection },

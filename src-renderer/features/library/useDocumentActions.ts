@@ -1,7 +1,6 @@
-import { Text } from '@mantine/core';
-import { modals } from '@mantine/modals';
 import { useTranslation } from 'react-i18next';
 import { useAction } from '../../client/context.tsx';
+import { askToConfirm } from '../../ui/confirm.tsx';
 import { notifyFailure, notifyInfo } from '../../ui/notify.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 
@@ -12,11 +11,11 @@ export function useDocumentActions() {
   const retry = useAction('documents.retry');
   const remove = useAction('documents.delete');
   const askRemove = (ids: string[], onRemoved: () => void): void => {
-    modals.openConfirmModal({
+    askToConfirm({
       title: t('documents.removeTitle', { count: ids.length }),
-      children: <Text>{t('documents.removeText')}</Text>,
-      labels: { confirm: t('common:action.remove'), cancel: t('common:action.cancel') },
-      confirmProps: { color: 'red.9' },
+      text: [t('documents.removeText')],
+      confirm: t('common:action.remove'),
+      danger: true,
       onConfirm: () =>
         remove.mutate(
           { ids },

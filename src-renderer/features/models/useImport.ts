@@ -1,9 +1,8 @@
-import { Text } from '@mantine/core';
-import { modals } from '@mantine/modals';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { InspectedModel } from '../../../src-shared/contract/models.ts';
 import { useClient } from '../../client/context.tsx';
+import { askToConfirm } from '../../ui/confirm.tsx';
 import { notifyFailure, notifyInfo } from '../../ui/notify.tsx';
 
 export interface ModelImport {
@@ -39,10 +38,10 @@ export function useImport(): ModelImport {
       ? t(`common:notBlended.${obstacle}`, { name })
       : t('unsupported', { reason: unsupportedReason });
     return new Promise((resolve) =>
-      modals.openConfirmModal({
+      askToConfirm({
         title: t('add.confirmTitle', { name }),
-        children: <Text>{why}</Text>,
-        labels: { confirm: t('add.import'), cancel: t('common:action.cancel') },
+        text: [why],
+        confirm: t('add.import'),
         onConfirm: () => resolve(true),
         onClose: () => resolve(false),
       }),

@@ -1,7 +1,6 @@
-import { Stack, Text } from '@mantine/core';
-import { modals } from '@mantine/modals';
 import { useTranslation } from 'react-i18next';
 import { useAction, useCall } from '../client/context.tsx';
+import { askToConfirm } from './confirm.tsx';
 import { notifyFailure, notifyInfo } from './notify.tsx';
 import { useFormat } from './useFormat.ts';
 
@@ -18,24 +17,17 @@ export function useChunkSize(): (chunkTokens: number | null) => void {
     const size = chunkTokens === null ? '' : t('common:unit.tokens', { count: chunkTokens });
     const tokens = sum((library) => library.tokens);
     const speed = queue?.tokensPerSecond ?? 0;
-    modals.openConfirmModal({
+    askToConfirm({
       title: chunkTokens === null ? t('sizes.automaticTitle') : t('sizes.useTitle', { tokens: size }),
-      children: (
-        <Stack gap="xs">
-          <Text>
-            {t('sizes.useText', {
-              documents: t('common:unit.documents', { count: sum(({ documents }) => documents) }),
-              tokens: t('common:unit.tokens', { count: tokens }),
-            })}
-          </Text>
-          {speed > 0 && <Text>{t('sizes.useTime', { time: format.duration((tokens / speed) * 1000) })}</Text>}
-          <Text c="dimmed">{t('sizes.useOld')}</Text>
-        </Stack>
-      ),
-      labels: {
-        confirm: chunkTokens === null ? t('sizes.automaticConfirm') : t('sizes.confirm', { tokens: size }),
-        cancel: t('common:action.cancel'),
-      },
+      text: [
+        t('sizes.useText', {
+          documents: t('common:unit.documents', { count: sum(({ documents }) => documents) }),
+          tokens: t('common:unit.tokens', { count: tokens }),
+        }),
+        speed > 0 && t('sizes.useTime', { time: format.duration((tokens / speed) * 1000) }),
+      ],
+      note: t('sizes.useOld'),
+      confirm: chunkTokens === null ? t('sizes.automaticConfirm') : t('sizes.confirm', { tokens: size }),
       onConfirm: () =>
         update.mutate(
           { chunkTokens },
