@@ -15,7 +15,7 @@ export function FailureAlert({
   const { t, i18n } = useTranslation();
   const { message, advice, detail } = failureWords(failure, i18n.language);
   return (
-    <Alert color="red" variant="light" icon={<IconAlertTriangle />} role="alert">
+    <Alert color="red" icon={<IconAlertTriangle />} role="alert">
       <Text fw={500}>{message}</Text>
       {advice !== '' && <Text mt={4}>{advice}</Text>}
       {detail !== '' && (

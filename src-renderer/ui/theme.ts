@@ -27,6 +27,7 @@ export const theme = createTheme({
   cursorType: 'pointer',
   components: {
     ActionIcon: { defaultProps: { variant: 'subtle', color: 'gray' } },
+    Badge: { defaultProps: { variant: 'light' } },
     Highlight: { defaultProps: { size: 'md' } },
     Modal: { styles: { title: { fontWeight: 600, lineHeight: 1.4 } } },
     Notification: { styles: { description: { color: 'var(--mantine-color-text)' } } },

@@ -31,13 +31,7 @@ export function Plan({ request }: { request: DocumentAnalysis }) {
     ...(storedChunks < chunks ? [t('plan.missing')] : []),
   ]);
   return (
-    <Alert
-      variant="light"
-      color={blends ? 'gray' : 'orange'}
-      py={8}
-      icon={<IconInfoCircle aria-hidden />}
-      role="status"
-    >
+    <Alert color={blends ? 'gray' : 'orange'} py={8} icon={<IconInfoCircle aria-hidden />} role="status">
       <Text>{sentence}</Text>
       <Text>{blends ? stored : t('plan.full')}</Text>
     </Alert>

@@ -35,7 +35,7 @@ export function StepCard({
       <StepText step={step} />
       {failure && <FailureAlert failure={failure} />}
       {notices.map((notice) => (
-        <Alert key={notice.message} variant="light" color="gray" py={6}>
+        <Alert key={notice.message} color="gray" py={6}>
           <NoticeText notice={notice} />
         </Alert>
       ))}

@@ -92,9 +92,7 @@ export function Budget({ tier, stats }: { tier: Tier; stats: CacheStats }) {
             if (typeof gigabytes === 'number' && gigabytes !== inGigabytes(shown)) setDraft(gigabytes * GB);
           }}
           onBlur={keep}
-          onKeyDown={(event) => {
-            if (event.key === 'Enter') keep();
-          }}
+          onKeyDown={({ key }) => key === 'Enter' && keep()}
         />
       </div>
       {tier === 'disk' && <DiskHelp stats={stats} onTake={setBudget} />}

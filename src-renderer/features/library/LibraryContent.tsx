@@ -42,7 +42,7 @@ export function LibraryContent({
             value="sources"
             rightSection={
               broken > 0 ? (
-                <Badge size="xs" color="red" circle>
+                <Badge variant="filled" size="xs" color="red" circle>
                   {broken}
                 </Badge>
               ) : undefined

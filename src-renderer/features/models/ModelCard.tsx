@@ -43,11 +43,9 @@ export function ModelCard({ model, onDetails }: { model: ModelEntry; onDetails: 
               <Text size="md" fw={600}>
                 {model.name}
               </Text>
-              {model.active && <Badge variant="light">{t('common:inUse')}</Badge>}
+              {model.active && <Badge>{t('common:inUse')}</Badge>}
               {model.state !== 'ready' && model.state !== 'idle' && (
-                <Badge color={model.state === 'loading' ? 'blue' : 'red'} variant="light">
-                  {t(`state.${model.state}`)}
-                </Badge>
+                <Badge color={model.state === 'loading' ? 'blue' : 'red'}>{t(`state.${model.state}`)}</Badge>
               )}
               {!model.server && <FitInNumbers fit={model.fit} />}
             </Group>

@@ -71,7 +71,7 @@ function Results({ result, stale }: { result: OutputOf<'search.query'>; stale: b
 function WordsOnly() {
   const { t } = useTranslation('search');
   return (
-    <Alert variant="light" color="gray" py={8} mb="sm" icon={<IconInfoCircle />}>
+    <Alert color="gray" py={8} mb="sm" icon={<IconInfoCircle />}>
       <Text>
         {t('wordsOnly')}{' '}
         <Anchor component={Link} href="/models" underline="always">

@@ -79,7 +79,7 @@ function RestoreWaiting({ restarts }: { restarts: boolean }) {
   const { t } = useTranslation('settings');
   const restart = useAction('app.restart');
   return (
-    <Alert color="blue" variant="light" role="status" title={t('data.restoreReady')}>
+    <Alert color="blue" role="status" title={t('data.restoreReady')}>
       <Text>{t(restarts ? 'data.restoreNext' : 'data.restoreNextByHand')}</Text>
       {restarts && (
         <Button

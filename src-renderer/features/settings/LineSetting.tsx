@@ -30,9 +30,7 @@ export function LineSetting({
       value={draft ?? text}
       onChange={(event) => setDraft(event.currentTarget.value)}
       onBlur={keep}
-      onKeyDown={(event) => {
-        if (event.key === 'Enter') keep();
-      }}
+      onKeyDown={({ key }) => key === 'Enter' && keep()}
     />
   );
 }

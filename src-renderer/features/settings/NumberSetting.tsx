@@ -49,9 +49,7 @@ export function NumberSetting({
       error={valid ? undefined : t('range', { min, max })}
       onChange={setDraft}
       onBlur={keep}
-      onKeyDown={(event) => {
-        if (event.key === 'Enter') keep();
-      }}
+      onKeyDown={({ key }) => key === 'Enter' && keep()}
     />
   );
 }

@@ -23,9 +23,7 @@ export function FoundModelRow({ model }: { model: FoundModel }) {
             <Text size="md" fw={600} className={classes.name}>
               {model.name}
             </Text>
-            <Badge variant="light" color="gray">
-              {t(`app.${model.app}`)}
-            </Badge>
+            <Badge color="gray">{t(`app.${model.app}`)}</Badge>
             {fit && <FitBadge verdict={fit.verdict} />}
           </Group>
           <Facts model={model} />
@@ -33,7 +31,7 @@ export function FoundModelRow({ model }: { model: FoundModel }) {
           {obstacle && <Text>{t(`common:notBlended.${obstacle}`, { name: model.name })}</Text>}
         </Stack>
         {active ? (
-          <Badge variant="light">{t('common:inUse')}</Badge>
+          <Badge>{t('common:inUse')}</Badge>
         ) : (
           <Button
             size="xs"

@@ -10,7 +10,7 @@ export function HubFileButton({ at, name, primary }: { at: HubFileAt; name: stri
   const { t } = useTranslation(['hub', 'models', 'common']);
   const { model, download, start, use, busy } = useHubFile(at);
   const variant = primary ? 'filled' : 'light';
-  if (model?.active) return <Badge variant="light">{t('common:inUse')}</Badge>;
+  if (model?.active) return <Badge>{t('common:inUse')}</Badge>;
   if (model) {
     const chat = model.role === 'chat';
     return (

@@ -23,7 +23,7 @@ export function AnswerFailure({
     );
   const { message, advice } = failureWords(failure, i18n.language);
   return (
-    <Alert color="gray" variant="light" icon={<IconSearchOff />} role="status">
+    <Alert color="gray" icon={<IconSearchOff />} role="status">
       <Text>{message}</Text>
       <Text c="dimmed" mt={4}>
         {advice}

@@ -27,7 +27,7 @@ export function MethodCard({
       <h4 className={classes.methodName}>
         {name}
         {method.answered && (
-          <Badge size="xs" variant="light" tt="none">
+          <Badge size="xs" tt="none">
             {t('compare:answered')}
           </Badge>
         )}

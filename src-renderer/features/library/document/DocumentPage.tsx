@@ -165,13 +165,7 @@ function Notes({ document }: { document: DocumentInfo }) {
         </Text>
       )}
       {warnings.length > 0 && (
-        <Alert
-          color="orange"
-          variant="light"
-          py={8}
-          icon={<IconAlertTriangle />}
-          title={t('document.warnings')}
-        >
+        <Alert color="orange" py={8} icon={<IconAlertTriangle />} title={t('document.warnings')}>
           {warnings.map((warning) => (
             <Text key={warning}>{warning}</Text>
           ))}
@@ -187,7 +181,7 @@ function Changed({ id }: { id: string }) {
   const { data } = useCall('documents.changed', { id });
   if (!data?.changed) return null;
   return (
-    <Alert color="orange" variant="light" py={8}>
+    <Alert color="orange" py={8}>
       {t('document.changed')}
     </Alert>
   );

@@ -19,12 +19,8 @@ export function FileRow({ repository, file }: { repository: HubRepository; file:
           <Text size="md" fw={600} className={classes.name}>
             {name}
           </Text>
-          {recommended && <Badge>{t('recommended')}</Badge>}
-          {!recommended && file.quantization === 'Q4_K_M' && (
-            <Badge variant="light" color="gray">
-              {t('usual')}
-            </Badge>
-          )}
+          {recommended && <Badge variant="filled">{t('recommended')}</Badge>}
+          {!recommended && file.quantization === 'Q4_K_M' && <Badge color="gray">{t('usual')}</Badge>}
           {fit && <FitBadge verdict={fit.verdict} />}
         </Group>
         <Text c="dimmed">{facts.join(' · ')}</Text>

@@ -42,7 +42,7 @@ function Refusal({ failure, onRetry }: { failure: ShownFailure; onRetry: () => v
   const { t, i18n } = useTranslation();
   if (failure.code !== 'HUB_UNREACHABLE') return <FailureAlert failure={failure} onRetry={onRetry} />;
   return (
-    <Alert color="gray" variant="light" icon={<IconWifiOff />} role="status">
+    <Alert color="gray" icon={<IconWifiOff />} role="status">
       <Group justify="space-between" wrap="nowrap">
         <Text>{failureWords(failure, i18n.language).message}</Text>
         <Button size="compact-sm" variant="default" flex="none" onClick={onRetry}>

@@ -86,12 +86,8 @@ function About({ repository }: { repository: HubRepository }) {
   return (
     <Stack gap={6}>
       <Group gap="xs">
-        {role !== null && (
-          <Badge variant="light" color="gray">
-            {t(`role.${role}`)}
-          </Badge>
-        )}
-        {runs && <Badge variant="light">{t(header.obstacle ? 'found:notBlended' : 'found:blended')}</Badge>}
+        {role !== null && <Badge color="gray">{t(`role.${role}`)}</Badge>}
+        {runs && <Badge>{t(header.obstacle ? 'found:notBlended' : 'found:blended')}</Badge>}
         <GatedBadge gated={gated} />
         <Anchor href={page} target="_blank" rel="noopener noreferrer">
           {t('page')} <IconExternalLink size={14} aria-hidden style={{ verticalAlign: '-2px' }} />

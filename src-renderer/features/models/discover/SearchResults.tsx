@@ -78,9 +78,7 @@ function Result({ entry }: { entry: HubEntry }) {
             {entry.repository}
           </Link>
           {entry.role !== null && entry.role !== 'chat' && (
-            <Badge variant="light" color="gray">
-              {t(`role.${entry.role}`)}
-            </Badge>
+            <Badge color="gray">{t(`role.${entry.role}`)}</Badge>
           )}
           <GatedBadge gated={entry.gated} />
         </Group>

@@ -27,7 +27,7 @@ export function ToolServerCard({ server }: { server: ToolServer }) {
             <Text size="md" fw={600} style={{ overflowWrap: 'anywhere' }}>
               {name}
             </Text>
-            <Badge variant="light" color={enabled ? COLORS[state] : 'gray'} role="status">
+            <Badge color={enabled ? COLORS[state] : 'gray'} role="status">
               {t(enabled ? `state.${state}` : 'state.disabled')}
             </Badge>
           </Group>

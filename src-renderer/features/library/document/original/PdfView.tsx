@@ -89,7 +89,7 @@ function Pages({ document, passages }: { document: DocumentInfo; passages: reado
           <IconArrowAutofitWidth size={16} />
         </Tool>
       </Group>
-      {isBroken && <Alert color="red" variant="light" title={t('original.noPdf')} role="alert" />}
+      {isBroken && <Alert color="red" title={t('original.noPdf')} role="alert" />}
       <div className={classes.pdf}>
         {!place && !isBroken && <Loader m="md" role="status" aria-label={t('common:loading')} />}
         <div
