@@ -1,32 +1,12 @@
-import { ActionIcon, Tooltip } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { IconButton, type IconButtonProps } from '../../../ui/IconButton.tsx';
 import classes from './Thread.module.css';
 
-/** A small icon button with a tooltip and an accessible name. */
-export function IconAction({
-  label,
-  icon,
-  disabled = false,
-  onClick,
-}: {
-  label: string;
-  icon: ReactNode;
-  disabled?: boolean;
-  onClick: () => void;
-}) {
+/** A button below a message; its tooltip comes late, because the pointer often passes. */
+export function IconAction({ icon, ...button }: IconButtonProps & { icon: ReactNode }) {
   return (
-    <Tooltip label={label} openDelay={400}>
-      <ActionIcon
-        className={classes.iconAction ?? ''}
-        variant="subtle"
-        color="gray"
-        size="md"
-        aria-label={label}
-        disabled={disabled}
-        onClick={onClick}
-      >
-        {icon}
-      </ActionIcon>
-    </Tooltip>
+    <IconButton className={classes.iconAction ?? ''} openDelay={400} {...button}>
+      {icon}
+    </IconButton>
   );
 }
