@@ -1,10 +1,15 @@
 import { defineConfig } from 'vitest/config';
+import { halvesOfCores } from './tools/checks/halves.ts';
+import { SlowestFirst } from './tools/checks/slowest-first.ts';
 
 export default defineConfig({
   test: {
     // One process per file: the native addon and SQLite stay isolated, and a crash identifies its file.
     pool: 'forks',
     maxWorkers: 2,
+    // Each has half of the cores: threads of two engines that share cores wait for each other.
+    setupFiles: ['tools/checks/half-for-worker.ts'],
+    sequence: { sequencer: SlowestFirst },
     // Tests ignore the user's own models.
     env: { KVASIR_MODELS_HOME: '/no-models-here' },
     // Polled conditions hold immediately or never, but a busy machine may need time. Longer than one poll interval: a poll's failure
@@ -26,8 +31,10 @@ export default defineConfig({
           name: 'e2e',
           include: ['e2e/**/*.test.ts'],
           globalSetup: 'e2e/support/ready-data-folder.ts',
-          // These start the real program with the real engine, one after another: two would compete for the cores.
-          fileParallelism: false,
+          // These start the real program with the real engine: several at a time only if engines can be kept from sharing cores. Two on
+          // each half, so that one computes while the other waits.
+          maxWorkers: (await halvesOfCores()) ? 4 : 1,
+          sequence: { groupOrder: 1 },
           // As for the window: tests that pass only on retry are marked "retry" in the output.
           retry: 1,
           testTimeout: 900_000,

@@ -1,6 +1,7 @@
-import { cpSync, existsSync, renameSync } from 'node:fs';
+import { cpSync } from 'node:fs';
 import { inject, vi } from 'vitest';
 import { App } from '../../src-main/app.ts';
+import { madeOnce } from './made-once.ts';
 
 /** Time for reading, computing and calibrating on a busy machine. */
 const READY_MS = 400_000;
@@ -10,14 +11,11 @@ const READY_MS = 400_000;
  * starts on an empty folder does both in the background, beside the test. Made once per run. Returns `data`.
  */
 export async function readyData(data: string): Promise<string> {
-  const ready = inject('readyData');
-  if (!existsSync(ready)) await makeReady(ready);
-  cpSync(ready, data, { recursive: true });
+  cpSync(await madeOnce(inject('readyData'), makeReady), data, { recursive: true });
   return data;
 }
 
-async function makeReady(ready: string): Promise<void> {
-  const dataDir = `${ready}.tmp`;
+async function makeReady(dataDir: string): Promise<void> {
   const app = await App.open({ dataDir });
   try {
     app.start();
@@ -27,5 +25,4 @@ async function makeReady(ready: string): Promise<void> {
   } finally {
     await app.close();
   }
-  renameSync(dataDir, ready);
 }

@@ -1,4 +1,5 @@
 import { defineConfig } from '@playwright/test';
+import { halvesOfCores } from '../../tools/checks/halves.ts';
 import { CHROMIUM, launchOptions } from './support/browsers.ts';
 
 /**
@@ -6,12 +7,13 @@ import { CHROMIUM, launchOptions } from './support/browsers.ts';
  * desktop app, if Electron's binary is installed; otherwise its tests are skipped with the reason.
  */
 export default defineConfig({
-  globalSetup: './support/bundle-program.ts',
+  globalSetup: './support/global-setup.ts',
   testDir: '.',
   testMatch: '*.spec.ts',
   outputDir: '../../build/e2e-window',
-  // One app at a time: two would compete for cores with each other and the engine.
-  workers: 1,
+  // Several apps at a time only if engines can be kept from sharing cores (support/test.ts): their threads wait for each other. Two on each
+  // half, so that one computes while the other waits.
+  workers: (await halvesOfCores()) ? 4 : 1,
   fullyParallel: false,
   // On an idle machine, expectations are met immediately; others are busy or slow.
   timeout: 300_000,

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -83,12 +84,17 @@ std::string error_code(const std::function<void()> & body) {
 
 }  // namespace kvasir::test
 
+// Arguments: a part of the names of the tests to run; or `--part 1 2`: the first of two parts of all.
 int main(int argc, char ** argv) {
     using namespace kvasir::test;
     kvasir::init_backends("build/ggml");
+    const bool part = argc == 4 && std::string(argv[1]) == "--part";
+    const int first = part ? std::atoi(argv[2]) - 1 : 0, step = part ? std::max(1, std::atoi(argv[3])) : 1;
+    const std::string name = argc > 1 && !part ? argv[1] : "";
     int passed = 0, failed = 0;
-    for (const Case & c : cases()) {
-        if (argc > 1 && std::string(c.name).find(argv[1]) == std::string::npos) continue;
+    for (size_t i = size_t(first); i < cases().size(); i += size_t(step)) {
+        const Case & c = cases()[i];
+        if (std::string(c.name).find(name) == std::string::npos) continue;
         failures = 0;
         try {
             c.body();

@@ -7,20 +7,10 @@ export interface CommandResult {
   output: string;
 }
 
-/**
- * Runs a program in the project's root. `show` also prints its output as it arrives; `cores` limits the program to these cores, in
- * `taskset`'s list format.
- */
-export function runCommand(
-  command: string,
-  args: string[],
-  show = false,
-  cores?: string,
-): Promise<CommandResult> {
-  const [program, ...rest] =
-    cores === undefined ? [command, ...args] : ['taskset', '-c', cores, command, ...args];
+/** Runs a program in the project's root. `show` also prints its output as it arrives. */
+export function runCommand(command: string, args: string[], show = false): Promise<CommandResult> {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, rest, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(command, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
     const collect = (target: NodeJS.WriteStream) => (text: string) => {
       output += text;
@@ -34,6 +24,6 @@ export function runCommand(
 }
 
 /** Runs a JavaScript program from node_modules on the current Node. */
-export function runTool(path: string, args: string[], show = false, cores?: string): Promise<CommandResult> {
-  return runCommand(process.execPath, [join(ROOT, 'node_modules', path), ...args], show, cores);
+export function runTool(path: string, args: string[], show = false): Promise<CommandResult> {
+  return runCommand(process.execPath, [join(ROOT, 'node_modules', path), ...args], show);
 }

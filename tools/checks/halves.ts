@@ -1,4 +1,6 @@
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
 import { probe } from '../setup/process.mjs';
 
 /**
@@ -12,6 +14,14 @@ export async function halvesOfCores(): Promise<[string, string] | undefined> {
   const cores = coresOf(/^Cpus_allowed_list:\s*(\S+)$/m.exec(status)?.[1] ?? '');
   const half = Math.floor(cores.length / 2);
   return half < 1 ? undefined : [cores.slice(0, half).join(), cores.slice(half).join()];
+}
+
+/**
+ * Keeps this process, all of its threads and what it starts to the half `index`, 0 or 1, of its cores. Without halves it keeps its cores.
+ */
+export async function keepToHalf(index: number): Promise<void> {
+  const cores = (await halvesOfCores())?.[index];
+  if (cores !== undefined) await promisify(execFile)('taskset', ['-acp', cores, String(process.pid)]);
 }
 
 /** `0-2,5` → 0, 1, 2, 5. */

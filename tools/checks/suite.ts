@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { findBrowser, NO_BROWSER } from '../setup/browser.mjs';
 import { NATIVE_BUILD, ROOT, STATE } from '../setup/platform.mjs';
 import { runCommand, runTool, type CommandResult } from './command.ts';
-import { ctestCounts, NONE, playwrightCounts, vitestCounts, type Counts } from './counts.ts';
+import { add, ctestCounts, NONE, playwrightCounts, vitestCounts, type Counts } from './counts.ts';
+import { halvesOfCores } from './halves.ts';
 import { nativeIncludeProblems } from './native-includes.ts';
 import { nativeLineProblems } from './native-lines.ts';
 
@@ -19,10 +20,10 @@ export interface StepResult {
 
 export interface SuiteStep {
   name: string;
-  /** `cores`: the cores the step may use, in `taskset`'s list format; default: all. */
-  run(cores?: string): Promise<StepResult>;
+  run(): Promise<StepResult>;
 }
 
+const NATIVE_TESTS = join(NATIVE_BUILD, 'kvasir-native-tests');
 const RUNTIMES = ['shared', 'main', 'renderer', 'tools', 'window'];
 
 const types: SuiteStep = {
@@ -91,30 +92,49 @@ export const CHECKS = [types, lint, format, unused, nativeIncludes, nativeLines]
 export const unit: SuiteStep = { name: 'unit', run: () => vitest('unit', false) };
 
 /** Takes minutes, so its output is shown as it arrives. */
-export const e2e: SuiteStep = { name: 'e2e', run: (cores) => vitest('e2e', true, { cores }) };
+export const e2e: SuiteStep = { name: 'e2e', run: () => vitest('e2e', true) };
 
 /** In full, the tests that `e2e` runs in a short form: those that ask e2e/support/full.ts. */
 export const full: SuiteStep = {
   name: 'full',
   run() {
     process.env['KVASIR_FULL'] = '1';
-    return vitest('e2e', true, {
-      files: ['faults', 'guests-thousand', 'hybrid-histories', 'store-crash', 'world'],
-    });
+    return vitest('e2e', true, ['faults', 'guests-thousand', 'hybrid-histories', 'store-crash', 'world']);
   },
 };
 
-/** A minute of each kind of message and template that `unit` fuzzes for moments. */
-export const fuzz: SuiteStep = {
-  name: 'fuzz',
+/** In full, the unit tests that `unit` runs in a short form: a minute of each kind of message and template, and more questions. */
+export const fullUnit: SuiteStep = {
+  name: 'unit',
   run() {
     process.env['KVASIR_FULL'] = '1';
-    return vitest('unit', true, { files: ['tools/fuzz/messages'] });
+    return vitest('unit', true, ['tools/fuzz/messages', 'bench/quality/ratios']);
   },
 };
 
+/**
+ * Two parts side by side, each on half of the cores: the threads of a tiny graph wait for each other longer than they compute, many times
+ * over if two graphs share cores. A test of every architecture runs once more on all of them.
+ */
 export const native: SuiteStep = {
   name: 'native',
+  async run() {
+    const halves = await halvesOfCores();
+    if (!halves || !existsSync(NATIVE_TESTS)) return nativeThreads.run();
+    const parts = halves.map((cores, i) =>
+      runCommand('taskset', ['-c', cores, NATIVE_TESTS, '--part', String(i + 1), '2']),
+    );
+    const results = await Promise.all(parts);
+    results.push(await runCommand(NATIVE_TESTS, ['ratio_one_is_full_prefill_bit_for_bit']));
+    const counts = add(...results.map(({ output, code }) => ctestCounts(output, code)));
+    const output = results.map((result) => result.output).join('');
+    return { ok: results.every(isOk) && counts.failed === 0, output, counts };
+  },
+};
+
+/** The same tests, all on all cores. */
+export const nativeThreads: SuiteStep = {
+  name: 'threads',
   async run() {
     const result = await runCommand(ctestPath(), ['--test-dir', NATIVE_BUILD, '--verbose', '-C', 'Release']);
     if (/No tests were found/.test(result.output)) return { ok: true, output: '', counts: NONE };
@@ -124,11 +144,11 @@ export const native: SuiteStep = {
 };
 
 /** Runs one step and prints its line, plus its output on failure. A step that throws has failed. */
-export async function runStep(step: SuiteStep, cores?: string): Promise<StepResult> {
+export async function runStep(step: SuiteStep): Promise<StepResult> {
   const started = performance.now();
   let result: StepResult;
   try {
-    result = await step.run(cores);
+    result = await step.run();
   } catch (error) {
     result = { ok: false, output: error instanceof Error ? (error.stack ?? error.message) : String(error) };
   }
@@ -151,11 +171,7 @@ export async function runSteps(steps: SuiteStep[]): Promise<StepResult[]> {
   return results;
 }
 
-async function vitest(
-  project: string,
-  show: boolean,
-  { cores, files = [] }: { cores?: string | undefined; files?: readonly string[] } = {},
-): Promise<StepResult> {
+async function vitest(project: string, show: boolean, files: readonly string[] = []): Promise<StepResult> {
   const report = join(STATE, `vitest-${project}-${process.pid}.json`);
   mkdirSync(STATE, { recursive: true });
   try {
@@ -169,7 +185,7 @@ async function vitest(
       ...reporters,
       `--outputFile.json=${report}`,
     ];
-    const result = await runTool('vitest/vitest.mjs', args, show, cores);
+    const result = await runTool('vitest/vitest.mjs', args, show);
     if (isOk(result) && /No test files found/.test(result.output))
       return { ok: true, output: '', counts: NONE };
     const counts = vitestCounts(report, result.code);
@@ -183,13 +199,13 @@ async function vitest(
 /** Tests the app in a real browser, and in Electron if its binary is installed. */
 export const window: SuiteStep = {
   name: 'window',
-  async run(cores) {
+  async run() {
     const report = join(STATE, `playwright-${process.pid}.json`);
     mkdirSync(STATE, { recursive: true });
     process.env['PLAYWRIGHT_JSON_OUTPUT_NAME'] = report;
     try {
       const args = ['test', '--config', 'e2e/window/playwright.config.ts', '--reporter=list,json'];
-      const result = await runTool('@playwright/test/cli.js', args, true, cores);
+      const result = await runTool('@playwright/test/cli.js', args, true);
       const counts = playwrightCounts(report, result.code);
       const note = findBrowser() === undefined ? { note: NO_BROWSER } : {};
       return { ok: isOk(result) && counts.failed === 0, output: '', counts, ...note };

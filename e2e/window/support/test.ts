@@ -1,9 +1,11 @@
 import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test as base, expect, type BrowserContext, type Page } from '@playwright/test';
+import { keepToHalf } from '../../../tools/checks/halves.ts';
 import { CHROMIUM, NO_BROWSER } from './browsers.ts';
 import type { Settings } from '../../../src-shared/settings.ts';
-import { NO_MODELS, startApp, temporaryFolder, type RunningApp } from './app.ts';
+import { madeOnce } from '../../support/made-once.ts';
+import { NO_MODELS, READY_DATA, startApp, temporaryFolder, type RunningApp } from './app.ts';
 
 /** Timeout for precomputing the sample library on a busy machine. */
 export const COMPUTED_MS = 240_000;
@@ -28,6 +30,8 @@ interface Fixtures {
 }
 
 interface WorkerFixtures {
+  /** Its half of the cores, for its apps and browsers. */
+  halfOfCores: undefined;
   /**
    * Data of an app that has precomputed the sample library and calibrated the model: other apps start with a copy instead of doing it
    * again, beside the test.
@@ -44,18 +48,28 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
     },
     { auto: true },
   ],
+  halfOfCores: [
+    async ({}, use, { parallelIndex }) => {
+      await keepToHalf(parallelIndex % 2);
+      await use(undefined);
+    },
+    { auto: true, scope: 'worker' },
+  ],
   readyData: [
     async ({ browser }, use) => {
-      const folder = temporaryFolder();
-      const app = await startApp(folder.path);
-      const context = await browser.newContext({ locale: 'en-US' });
-      const window = await openWindow(app, context);
-      await allComputed(app, window);
-      await calibrated(window);
-      await context.close();
-      await app.stop();
-      await use(folder.path);
-      folder.remove();
+      const make = async (data: string): Promise<void> => {
+        const app = await startApp(data);
+        const context = await browser.newContext({ locale: 'en-US' });
+        try {
+          const window = await openWindow(app, context);
+          await allComputed(app, window);
+          await calibrated(window);
+        } finally {
+          await context.close();
+          await app.stop();
+        }
+      };
+      await use(await madeOnce(process.env[READY_DATA] ?? '', make));
     },
     { scope: 'worker', timeout: 2 * COMPUTED_MS },
   ],

@@ -1,2 +1,0 @@
-/** Playwright's global setup: the program that tests start. */
-export { bundleProgram as default } from '../../../tools/setup/setup.mjs';
