@@ -8,6 +8,7 @@ import type { ContractClient } from '../src-shared/contract/client.ts';
 import { withApp } from '../tools/faults/disk/check.ts';
 import { settled } from '../tools/faults/disk/contents.ts';
 import { removeDir, tempDir } from './cli-support.ts';
+import { readyData } from './support/ready-data.ts';
 
 /** The log is emptied half a minute after the last write. */
 const PATIENCE_MS = 120_000;
@@ -78,8 +79,9 @@ test(
   'a deleted document, library or conversation is in no file of the data folder',
   { timeout: 4 * PATIENCE_MS },
   async () => {
-    const data = tempDir();
-    onTestFinished(() => removeDir(data));
+    const dir = tempDir();
+    onTestFinished(() => removeDir(dir));
+    const data = await readyData(join(dir, 'data'));
     const ids = { document: '', library: '', conversation: '' };
     const packed: Record<'texts' | 'turns', Buffer[]> = { texts: [], turns: [] };
     const left = (subject: Subject): string[] => filesWith(data, needles(WORDS[subject]));

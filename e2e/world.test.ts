@@ -13,6 +13,7 @@ import { ask, fill, settled, type Acceptance } from '../tools/faults/disk/conten
 import { DEMO_MODEL } from '../tools/faults/own-model.ts';
 import { removeDir, tempDir } from './cli-support.ts';
 import { FULL } from './support/full.ts';
+import { readyData } from './support/ready-data.ts';
 
 let dir: string;
 let data: string;
@@ -25,8 +26,7 @@ const requireKept = (): Promise<number> => check(data, kept, { chunks, answer })
 
 beforeAll(async () => {
   dir = tempDir();
-  data = join(dir, 'data');
-  mkdirSync(data);
+  data = await readyData(join(dir, 'data'));
   await withApp(data, async (app, client) => void kept.push(...(await fill(app, client, data))));
   const clean: Clean = { chunks };
   await check(data, kept, clean);

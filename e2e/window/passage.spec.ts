@@ -5,7 +5,8 @@ import { temporaryFolder } from './support/app.ts';
 import { addByPath, createLibrary, documentsOf, QUEUE_MS } from './support/library.ts';
 import { expect, homeOf, test } from './support/test.ts';
 
-test.use({ settings: { chunkTokens: 96, welcomed: true } });
+// Without room for KV, nothing is computed: the text is ready once it is read and indexed.
+test.use({ settings: { chunkTokens: 96, diskBudgetBytes: 0, welcomed: true } });
 
 const TEXT = longText();
 /** Offsets of a passage in the text, as in its link: near the start, in the middle, and at the end. */

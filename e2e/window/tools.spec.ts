@@ -14,8 +14,6 @@ import { expect, test } from './support/test.ts';
 
 const { common, mcp, servers, settings } = en;
 
-test.use({ fresh: true });
-
 const PROGRAM = join(ROOT, 'e2e', 'support', 'mcp-server-child.ts');
 const SECRET = 'sk-0123456789';
 const START_MS = 30_000;

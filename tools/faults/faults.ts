@@ -6,6 +6,7 @@
  *   npm run faults -- --only restoring,disk   faults whose name contains one of these
  *   npm run faults -- --minutes 60 --seed 1   random calls that change files fail, in flows (Linux)
  *   npm run faults -- --seed 1 --rounds 50 --kind kill --flow ingest
+ *   npm run faults -- --from DIR         begins with a copy of this data folder, not with an empty one: saves the sample library's KV
  *
  * After each round Kvasir starts again: uploaded documents, conversations and answers must exist, and a new answer must be correct. Exit
  * code 1 if any round fails. A fault is skipped if this machine lacks a requirement. Each fault is a file in list/ and a line below.
@@ -78,6 +79,7 @@ const { values: args } = parseArgs({
     kind: { type: 'string' },
     flow: { type: 'string' },
     at: { type: 'string' },
+    from: { type: 'string' },
   },
 });
 const rounds = wholeNumber('--rounds', args.rounds);
@@ -118,7 +120,7 @@ process.stdout.write(`\n${table.toString()}\n`);
 process.exitCode = lost === 0 ? 0 : 1;
 
 function campaignOptions(): Omit<CampaignOptions, 'dir'> {
-  const { minutes, seed, kind, flow, at } = args;
+  const { minutes, seed, kind, flow, at, from } = args;
   return {
     seed: seed === undefined ? Date.now() % 1e6 : wholeNumber('--seed', seed),
     rounds: minutes === undefined ? rounds : Infinity,
@@ -126,6 +128,7 @@ function campaignOptions(): Omit<CampaignOptions, 'dir'> {
     kind: kind === undefined ? undefined : oneOf('--kind', KINDS, kind),
     flow: flow === undefined ? undefined : oneOf('--flow', FLOW_NAMES, flow),
     at: at === undefined ? undefined : wholeNumber('--at', at),
+    from,
   };
 }
 
@@ -142,6 +145,7 @@ function oneOf<T extends string>(flag: string, all: readonly T[], text: string):
 }
 
 async function prepare(data: string) {
+  if (args.from !== undefined) cpSync(args.from, data, { recursive: true });
   const app = await RunningApp.start(data);
   const known = await fill(app);
   await app.stop();

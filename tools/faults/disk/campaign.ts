@@ -37,6 +37,8 @@ export interface CampaignOptions {
   flow?: FlowName | undefined;
   /** The call that fails; default: a random one. */
   at?: number | undefined;
+  /** A data folder to begin with a copy of; default: an empty one. */
+  from?: string | undefined;
 }
 
 /** A flow's data folder, and what an undisturbed run of it does. */
@@ -60,7 +62,7 @@ export async function runCampaign(options: CampaignOptions): Promise<number> {
   const { url, server } = await serveModel();
   process.env[MODEL_URL] = url;
   try {
-    await campaign.fill();
+    await campaign.fill(options.from);
     for (let round = 0; round < options.rounds && Date.now() < options.endMs; round++)
       await campaign.round({ ...options, seed: options.seed + round });
   } finally {
@@ -84,9 +86,10 @@ class Campaign {
     this.#dir = dir;
   }
 
-  async fill(): Promise<void> {
+  async fill(from?: string): Promise<void> {
     const data = join(this.#dir, 'filled');
-    mkdirSync(data);
+    if (from === undefined) mkdirSync(data);
+    else cpSync(from, data, { recursive: true });
     await withApp(data, async (app, client) => {
       this.#kept = await fill(app, client, data);
     });
