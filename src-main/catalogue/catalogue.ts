@@ -11,6 +11,7 @@ import { PlaceTable } from './place-table.ts';
 import { ScanTable } from './scan-table.ts';
 import { TextTable } from './text-table.ts';
 import { VectorTable } from './vector-table.ts';
+import { WordIndex } from './word-index.ts';
 import { WordTable } from './word-table.ts';
 
 /** State: set while the search index may have words of removed documents. */
@@ -36,6 +37,7 @@ export class Catalogue {
   readonly kvKeys: KvKeyTable;
   /** Places whose KV is computed first. */
   readonly places: PlaceTable;
+  readonly #wordIndex: WordIndex;
   readonly #database: Database;
 
   private constructor(database: Database) {
@@ -47,6 +49,7 @@ export class Catalogue {
     this.texts = new TextTable(database);
     this.scans = new ScanTable(database);
     this.chunkTable = new ChunkTable(database);
+    this.#wordIndex = new WordIndex(database);
     this.words = new WordTable(database);
     this.vectors = new VectorTable(database);
     this.kvKeys = new KvKeyTable(database);
@@ -110,7 +113,7 @@ export class Catalogue {
   async purge(step: () => Promise<void>): Promise<void> {
     const removal = this.state(REMOVED);
     if (removal === undefined) return;
-    for (const _ of this.words.purge()) {
+    for (const _ of this.#wordIndex.purge()) {
       await step();
       await this.rest();
     }

@@ -1,6 +1,6 @@
 import type { Database } from '../platform/database.ts';
 import { TimeSlice } from '../platform/time-slice.ts';
-import type { ChunkPlace } from './word-table.ts';
+import type { ChunkPlace } from './search-scope.ts';
 
 /** Vectors as little-endian f32, one row for each chunk and embedding model. They are deleted with their chunk. */
 const SCHEMA = `

@@ -8,7 +8,7 @@ import { openDatabase } from '../platform/database.ts';
 import { SearchIndex } from '../retrieval/search-index.ts';
 import { Catalogue } from '../catalogue/catalogue.ts';
 import { MIGRATIONS } from '../catalogue/schema.ts';
-import { WordTable } from '../catalogue/word-table.ts';
+import { WordIndex } from '../catalogue/word-index.ts';
 
 function temp(): string {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'kvasir-catalogue-')));
@@ -101,7 +101,7 @@ test('chunks of an older version learn the headings above them, and stay', async
 
   // As version 6 left it.
   const database = openDatabase(path, MIGRATIONS);
-  new WordTable(database); // which defines the function that the triggers call
+  new WordIndex(database); // which defines the function that the triggers call
   database.exec(`ALTER TABLE chunk DROP COLUMN lead; ALTER TABLE document DROP COLUMN address;
     ALTER TABLE document DROP COLUMN fetched_ms; DROP TABLE scanned_page;
     UPDATE document SET phase = 'failed', failure = '{}', attempts = 3; PRAGMA user_version = 6`);
@@ -120,7 +120,7 @@ test('ids of libraries and documents are not reused, in a catalogue of version 2
   second.close();
   Catalogue.open(path).close();
   const database = openDatabase(path, MIGRATIONS);
-  new WordTable(database); // which defines the function that the triggers call
+  new WordIndex(database); // which defines the function that the triggers call
   onTestFinished(() => database.close());
   expect(existsSync(`${path}.v2`)).toBe(true);
   const withColumn = (rows: unknown[] = [], added: object): unknown[] =>

@@ -15,7 +15,7 @@ import { describe, expect, test } from 'vitest';
 import type { DocumentInfo } from '../../src-shared/contract/libraries.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { MIGRATIONS } from '../catalogue/schema.ts';
-import { WordTable } from '../catalogue/word-table.ts';
+import { WordIndex } from '../catalogue/word-index.ts';
 import { openDatabase } from '../platform/database.ts';
 import { FakeModel } from '../testing/fusion.ts';
 import { ServiceFixture } from '../testing/library.ts';
@@ -617,7 +617,7 @@ describe('uploads', () => {
       await fixture.restart(() => {
         // As after a crash between the row and the folder.
         const database = openDatabase(join(fixture.dir, 'catalogue.sqlite'), MIGRATIONS);
-        new WordTable(database); // which defines the function that the triggers call
+        new WordIndex(database); // which defines the function that the triggers call
         database.run('DELETE FROM library WHERE id = ?', id);
         database.run('INSERT INTO discarded_folder VALUES (?)', basename(folder));
         database.close();

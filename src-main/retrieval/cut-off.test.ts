@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { WordIndex } from '../catalogue/word-index.ts';
 import { WordTable } from '../catalogue/word-table.ts';
 import { openDatabase } from '../platform/database.ts';
 import { isContents, isTitlePage } from './cut-off.ts';
@@ -15,6 +16,7 @@ function choose(documents: Record<string, string | string[]>, question: string):
   onTestFinished(() => {
     database.close();
   });
+  new WordIndex(database);
   const words = new WordTable(database);
   Object.entries(documents).forEach(([title, texts], id) => {
     database.run('INSERT INTO document VALUES (?, 1, ?)', id + 1, title);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ChunkText } from '../catalogue/word-table.ts';
+import type { ChunkText } from '../catalogue/search-scope.ts';
 import { Reranking } from './reranking.ts';
 import type { Match, Ranking } from './types.ts';
 

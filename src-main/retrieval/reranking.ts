@@ -1,4 +1,4 @@
-import type { ChunkText } from '../catalogue/word-table.ts';
+import type { ChunkText } from '../catalogue/search-scope.ts';
 import type { ActiveReranker } from '../models/active-model.ts';
 import { throwIfAborted } from '../platform/abort.ts';
 import type { Clock } from '../platform/clock.ts';

@@ -2,7 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { WordTable, type SearchScope } from '../catalogue/word-table.ts';
+import type { SearchScope } from '../catalogue/search-scope.ts';
+import { WordIndex } from '../catalogue/word-index.ts';
+import { WordTable } from '../catalogue/word-table.ts';
 import { ftsTerm, termsFor } from '../catalogue/words.ts';
 import type { Language } from '../catalogue/language.ts';
 import { openDatabase, type Database } from '../platform/database.ts';
@@ -43,6 +45,7 @@ function matchQuery(question: string, ...languages: Language[]): string {
 }
 
 function indexOf(database: Database, scope: number | SearchScope): SearchIndex {
+  new WordIndex(database); // brings the index up to date
   return new SearchIndex(new WordTable(database), scope);
 }
 

@@ -1,5 +1,6 @@
-import { boundScope, type BoundScope, type Hit, type SearchScope } from '../catalogue/word-table.ts';
-import type { ChunkPlace, ChunkText, WordTable } from '../catalogue/word-table.ts';
+import { boundScope, type BoundScope, type Hit, type SearchScope } from '../catalogue/search-scope.ts';
+import type { ChunkPlace, ChunkText } from '../catalogue/search-scope.ts';
+import type { WordTable } from '../catalogue/word-table.ts';
 import { termsFor, termsByWord, type Term, type WordTerms } from '../catalogue/words.ts';
 import { WordOrder } from './word-order.ts';
 
@@ -45,7 +46,7 @@ export class SearchIndex {
 
   /** For each of the question's rarest words that any chunk contains, which of these chunks contain it. */
   rareWords(question: string, chunkIds: readonly number[]): Set<number>[] {
-    return this.#words
+    return this.#words.counts
       .rarest(this.#termsOf(question).byWord)
       .map((terms) => this.#words.holding(terms, chunkIds));
   }
@@ -57,9 +58,9 @@ export class SearchIndex {
 
   #termsOf(question: string): QuestionTerms {
     if (this.#last?.question === question) return this.#last;
-    const languages = this.#words.languages();
+    const languages = this.#words.counts.languages();
     const byWord = termsByWord(question, languages);
-    const misspelt = this.#words.similar(byWord);
+    const misspelt = this.#words.counts.similar(byWord);
     const near = new Map(misspelt.map((each) => [each.word, each]));
     this.#last = {
       question,

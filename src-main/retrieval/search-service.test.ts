@@ -3,6 +3,7 @@ import type { ActiveEmbedder, ActiveModel, ActiveReranker, EmbedderSource } from
 import { ChunkTable } from '../catalogue/chunk-table.ts';
 import { DocumentFilter } from '../catalogue/document-filter.ts';
 import { VectorTable } from '../catalogue/vector-table.ts';
+import { WordIndex } from '../catalogue/word-index.ts';
 import { WordTable } from '../catalogue/word-table.ts';
 import { Engine } from '../engine/engine.ts';
 import { NO_RULES } from '../models/embedding/rules.ts';
@@ -77,6 +78,7 @@ function serviceOf(documents: Record<string, Document>) {
   const database = openDatabase(':memory:', [SCHEMA]);
   const embedders = new TopicEmbedders();
   const sets = { current: [1, 2] };
+  new WordIndex(database);
   const vectors = new VectorIndexes(new VectorTable(database), Engine.open());
   const service = new SearchService({
     vectors,

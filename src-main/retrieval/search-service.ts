@@ -2,7 +2,7 @@ import type { ParsedInputOf, OutputOf } from '../../src-shared/contract/contract
 import type { SearchHit } from '../../src-shared/contract/search.ts';
 import { parseFilters } from '../../src-shared/search-filters.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
-import type { SearchScope } from '../catalogue/word-table.ts';
+import type { SearchScope } from '../catalogue/search-scope.ts';
 import type { EmbedderSource, ModelSource } from '../models/active-model.ts';
 import { asPassage, asQuestion } from '../models/embedding/rules.ts';
 import { throwIfAborted } from '../platform/abort.ts';

@@ -1,6 +1,6 @@
 import type { Range } from '../../src-shared/contract/common.ts';
 import type { FoundBy, Scope, SearchHit } from '../../src-shared/contract/search.ts';
-import type { Hit } from '../catalogue/word-table.ts';
+import type { Hit } from '../catalogue/search-scope.ts';
 
 /** Position in a ranking, from 1, and its score there. */
 interface Rank {

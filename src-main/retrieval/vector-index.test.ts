@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { VectorTable } from '../catalogue/vector-table.ts';
-import { WordTable } from '../catalogue/word-table.ts';
+import { WordIndex } from '../catalogue/word-index.ts';
 import { Engine } from '../engine/engine.ts';
 import type { ActiveEmbedder } from '../models/active-model.ts';
 import { NO_RULES } from '../models/embedding/rules.ts';
@@ -35,7 +35,7 @@ function unitVectors(count: number, topics: number, seed: number): Float32Array[
 /** Chunks 1 to `count`, ten in a document, and the index of one model. */
 function indexOf(count: number, identity = 'a', dimension = DIMENSION) {
   const database = openDatabase(':memory:', [SCHEMA]);
-  new WordTable(database); // creates the index of places
+  new WordIndex(database); // creates the index of places
   const table = new VectorTable(database);
   const insert = `INSERT INTO chunk (id, chunk_set_id, document_id, ordinal, title, text) VALUES (?, 1, ?, ?, '', '')`;
   for (let id = 1; id <= count; id++) database.run(insert, id, Math.ceil(id / 10), (id - 1) % 10);

@@ -1,5 +1,5 @@
 import type { UnembeddedChunk, VectorTable } from '../catalogue/vector-table.ts';
-import type { Hit, SearchScope } from '../catalogue/word-table.ts';
+import type { Hit, SearchScope } from '../catalogue/search-scope.ts';
 import type { Engine, VectorScan, VectorScope } from '../engine/engine.ts';
 import type { ActiveEmbedder } from '../models/active-model.ts';
 import { throwIfAborted } from '../platform/abort.ts';

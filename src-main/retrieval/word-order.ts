@@ -1,5 +1,5 @@
 import { sequenceOf } from '../catalogue/words.ts';
-import type { ChunkText } from '../catalogue/word-table.ts';
+import type { ChunkText } from '../catalogue/search-scope.ts';
 
 /** Weight of a pair with one word in between, relative to an adjacent one. */
 const BROKEN = 0.5;
