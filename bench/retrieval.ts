@@ -118,7 +118,7 @@ async function bench(): Promise<void> {
   const rows = asked.map(({ question, right, plain }) => {
     const before = process.cpuUsage();
     const ranking = fullTextRanking(index, question.text, TOP_K * MATCHES_PER_CHUNK);
-    const found = choosePassages(index, ranking, TOP_K);
+    const found = choosePassages(index, question.text, ranking, TOP_K);
     const { user, system } = process.cpuUsage(before);
     const ours = scoresOf(ranked(found), right);
     const filled = scoresOf(ranked(retrieve(index, question.text, TOP_K)), right);
@@ -152,7 +152,7 @@ async function bench(): Promise<void> {
   const cpuMs = { p50: at(0.5), p95: at(0.95), max: at(1) };
   console.log(`${files} files, ${chunks} chunks of ${characters.toFixed(0)} characters on average`);
   console.log(`CPU per question: p50 ${f(cpuMs.p50)} ms, p95 ${f(cpuMs.p95)} ms, max ${f(cpuMs.max)} ms`);
-  const paraphrased = await askParaphrases(catalogue, set);
+  const paraphrased = await askParaphrases(catalogue, path, set);
   writeResult('retrieval', args.out, {
     packages,
     paraphrased,
@@ -170,7 +170,7 @@ async function bench(): Promise<void> {
 }
 
 /** Asks the second set in every way; each is also compared with the way before, as a mean difference with its 95 % interval. */
-async function askParaphrases(catalogue: Catalogue, set: number) {
+async function askParaphrases(catalogue: Catalogue, path: string, set: number) {
   const rightOf = answersAmong([...catalogue.chunks(set)]);
   const asked = paraphrases()
     .map((question) => ({ text: question.text, right: rightOf(question) }))
@@ -178,7 +178,7 @@ async function askParaphrases(catalogue: Catalogue, set: number) {
   const { embedder, reranker } = args;
   const ways: { way: string; all: Scores[] }[] = [];
   const table = new Table({ head: ['paraphrases', 'n', ...SCORES], style: { head: [], border: [] } });
-  for await (const [way, search] of searchers(catalogue, { set, topK: TOP_K, embedder, reranker })) {
+  for await (const [way, search] of searchers(catalogue, { path, set, topK: TOP_K, embedder, reranker })) {
     const all: Scores[] = [];
     for (const { text, right } of asked) all.push(scoresOf(await search(text), right));
     ways.push({ way, all });

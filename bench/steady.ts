@@ -131,7 +131,7 @@ function finderOf(
   const known = (ids: readonly number[]): SteadyChunk[] => ids.flatMap((id) => byId.get(id) ?? []);
   return (question) => {
     const ranking = fullTextRanking(index, question, topK * MATCHES_PER_CHUNK);
-    const passages = choosePassages(index, ranking, topK).map(({ chunkId }) => chunkId);
+    const passages = choosePassages(index, question, ranking, topK).map(({ chunkId }) => chunkId);
     const below = ranking.matches.map(({ chunkId }) => chunkId).filter((id) => !passages.includes(id));
     return { passages: known(passages), below: known(below.slice(0, topK)) };
   };

@@ -105,11 +105,12 @@ async function openWithRoom(base: Base): Promise<Services> {
 
 function startWork(base: Base, services: Services): void {
   const { paths, core, store, sharing, own } = base;
-  const { loader, devices, downloads, libraries, models, watching, firstUse } = services;
+  const { loader, devices, searches, downloads, libraries, models, watching, firstUse } = services;
   firstUse.start();
   downloads.start();
   void models.adopt();
   loader.start();
+  searches.start();
   // Not while the model is loading, which would distort the measurement.
   void loader
     .current()

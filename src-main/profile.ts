@@ -35,6 +35,7 @@ import { adjustedFailure } from './platform/settings.ts';
 import type { SettingsService } from './platform/settings-service.ts';
 import { activeChunkSets } from './retrieval/active-sets.ts';
 import { SearchService } from './retrieval/search-service.ts';
+import type { SearchRunner } from './retrieval/search-thread.ts';
 import type { VectorIndexes } from './retrieval/vector-indexes.ts';
 
 /** The parts of the app that profiles share with it. */
@@ -42,6 +43,7 @@ interface SharedParts extends Core {
   paths: Paths;
   catalogue: Catalogue;
   vectorIndexes: VectorIndexes;
+  searches: SearchRunner;
   tables: TableService;
   store: ChunkStore;
   loader: ModelLoader;
@@ -107,7 +109,7 @@ export class Profile {
     app: SharedParts,
     own: Pick<Profile, 'settings' | 'found' | 'active'> & { opened: Disposables },
   ) {
-    const { catalogue, vectorIndexes, store, prefixes, gate, log } = app;
+    const { catalogue, searches, vectorIndexes, store, prefixes, gate, log } = app;
     const { settings, active, opened } = own;
     this.#app = app;
     this.#opened = opened;
@@ -132,7 +134,7 @@ export class Profile {
     const localModels = new LocalModels(models);
     const sets = activeChunkSets(catalogue, models);
     this.search = opened.add(
-      new SearchService({ catalogue, vectors: vectorIndexes, sets, models, gate, log }),
+      new SearchService({ catalogue, searches, vectors: vectorIndexes, sets, models, gate, log }),
     );
     this.calibration = new CalibrationService({
       ...core,

@@ -28,6 +28,7 @@ export const NoticeSchema = z.object({
   kind: z.enum([
     'no-match', // no document matched: the answer is the model's own
     'openings', // nothing matched and not everything fits: the answer rests on outlines and openings
+    'newest-only', // the question's words are very common: of the passages with them, the newest were ranked
     'missing-facts', // names, numbers or dates of the question that stand in none of its passages
     'still-reading', // documents that cannot be found yet, since they are being read
     'unprepared', // documents that cannot be found yet, since the model in use has no chunks of them

@@ -5,6 +5,7 @@ import { rulesOf, vectorVariant } from '../../src-main/models/embedding/rules.ts
 import { Gate } from '../../src-main/platform/gate.ts';
 import { silentLogger } from '../../src-main/platform/logger.ts';
 import { SearchService } from '../../src-main/retrieval/search-service.ts';
+import { SearchThread } from '../../src-main/retrieval/search-thread.ts';
 import { VectorIndexes } from '../../src-main/retrieval/vector-indexes.ts';
 
 /** Returns the chunks that the product's own search finds for a question, best first. */
@@ -14,11 +15,12 @@ type Search = (question: string) => Promise<number[]>;
 export async function* searchers(
   catalogue: Catalogue,
   {
+    path,
     set,
     topK,
     embedder,
     reranker,
-  }: Record<'set' | 'topK', number> & Record<'embedder' | 'reranker', string | undefined>,
+  }: { path: string } & Record<'set' | 'topK', number> & Record<'embedder' | 'reranker', string | undefined>,
 ): AsyncGenerator<[way: string, Search]> {
   const engine = Engine.open();
   const listeners = new Set<(active: ActiveEmbedder | undefined) => void>();
@@ -32,9 +34,11 @@ export async function* searchers(
     },
   };
   const sets = { chunkTokens: undefined, chunkSets: () => [set] };
-  const vectors = new VectorIndexes(catalogue.vectors, engine);
+  const searches = new SearchThread(path);
+  const vectors = new VectorIndexes(catalogue.vectors, engine, searches);
   const service = new SearchService({
     catalogue,
+    searches,
     vectors,
     sets,
     models,
@@ -62,4 +66,5 @@ export async function* searchers(
     yield ['reranked', search];
   }
   await service.close();
+  await searches.close();
 }

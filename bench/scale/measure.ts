@@ -84,6 +84,7 @@ const active: ActiveEmbedder = { id: IDENTITY, identity: IDENTITY, rules: NO_RUL
 const none = (): (() => void) => () => undefined;
 const both = new SearchService({
   catalogue,
+  searches: app.searches,
   vectors: app.vectorIndexes,
   sets: {
     chunkTokens: CHUNK_TOKENS,

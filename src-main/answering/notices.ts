@@ -31,6 +31,13 @@ export function noticesOf(
   return [...notices, ...missingNotice(question, prompt), ...unreadyNotice(unready)];
 }
 
+/** A search that ranked only the newest passages with its words. */
+export function newestNotice(newest: number | null): Notice[] {
+  if (newest === null) return [];
+  const message = `The words of the question are very common: by words, only the newest ${newest.toLocaleString('en')} passages with them were ranked. Add a rarer word to search all.`;
+  return [{ kind: 'newest-only', message }];
+}
+
 function nameOf({ label, passage }: PromptChunk): string {
   return passage ? `${passage.path} (chunk ${passage.ordinal + 1})` : label;
 }

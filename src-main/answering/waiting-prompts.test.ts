@@ -55,7 +55,7 @@ async function fixture({ ramBudgetBytes = 14 * BYTES, prefetch = true, stored = 
   const waiting = new WaitingPrompts({
     models: { active: { name: 'Fake', model } },
     store,
-    words: { byWords: (question) => question.split(' ').map(Number) },
+    words: { byWords: async (question) => question.split(' ').map(Number) },
     passages: {
       chunk: (id) => ({ tokens: files.encode(id).chunk.tokens }) as Passage,
     },

@@ -70,9 +70,10 @@ export class WaitingPrompts {
   }
 
   /** The passages that contain a question's words: most of what its own search will find. */
-  search(question: string, options: Parameters<WordSearch['byWords']>[1]): TokensWithLead[] {
+  async search(question: string, options: Parameters<WordSearch['byWords']>[1]): Promise<TokensWithLead[]> {
     const { words, passages } = this.#options;
-    return words.byWords(question, options).flatMap((id) => passages.chunk(id) ?? []);
+    const ids = await words.byWords(question, options);
+    return ids.flatMap((id) => passages.chunk(id) ?? []);
   }
 
   /** One task at a time. */

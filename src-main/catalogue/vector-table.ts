@@ -114,10 +114,11 @@ export class VectorTable {
     return this.#sql.all(`${ROWS} WHERE v.id > @after ORDER BY v.id LIMIT @limit`, { model, after, limit });
   }
 
-  /** The rows with these ids that exist. */
-  withIds(model: number, ids: readonly number[]): VectorRow[] {
-    const query = `${ROWS} WHERE v.id IN (SELECT value FROM json_each(@ids))`;
-    return this.#sql.all(query, { model, ids: JSON.stringify(ids) });
+  /** The rows that have the id or the chunk of one that was deleted: its deletion was undone, or the id is used again. */
+  inPlaceOf(model: number, deleted: readonly (readonly [id: number, chunkId: number])[]): VectorRow[] {
+    const query = `${ROWS} WHERE v.id IN (SELECT value ->> 0 FROM json_each(@deleted))
+      OR v.chunk_id IN (SELECT value ->> 1 FROM json_each(@deleted))`;
+    return this.#sql.all(query, { model, deleted: JSON.stringify(deleted) });
   }
 
   /** The vectors of these chunks. */

@@ -21,6 +21,7 @@ export const MAX_POSTINGS = 20_000;
 /** Chunks that contain a word, by id, and the last of them: as many as tell that there are too many. */
 const COUNT = `SELECT count(*) AS chunks, max(rowid) AS last FROM (
   SELECT rowid FROM ${TABLE} WHERE ${TABLE} MATCH ? ORDER BY rowid LIMIT ${MAX_POSTINGS + 1})`;
+const VERSION = "SELECT total_changes() || '.' || data_version FROM pragma_data_version";
 /** Words whose counts are kept until the index changes. */
 const COUNTS_KEPT = 1000;
 /** Relative to the rarest word's weight (its inverse document frequency): words of that weight are rare, too. */
@@ -38,11 +39,16 @@ const LAST_CHARACTER = '\u{10ffff}';
 export class WordCounts {
   readonly #sql: Database;
   readonly #counts = new Map<string, number>();
-  /** Changes to the database before they were counted. */
-  #countedAt = 0;
+  /** Of the database when they were counted. */
+  #countedAt = '';
 
   constructor(sql: Database) {
     this.#sql = sql;
+  }
+
+  /** Another text after each change of the database, by this connection or another. */
+  version(): string {
+    return this.#sql.value<string>(VERSION) ?? '';
   }
 
   /** The languages of more than a few stray texts. */
@@ -111,9 +117,9 @@ export class WordCounts {
 
   /** In how many chunks a term occurs. Above MAX_POSTINGS it is estimated from the first ones: counting reads every place. */
   count({ text }: Term): number {
-    const changes = this.#sql.value<number>('SELECT total_changes()') ?? 0;
-    if (changes !== this.#countedAt || this.#counts.size > COUNTS_KEPT) this.#counts.clear();
-    this.#countedAt = changes;
+    const version = this.version();
+    if (version !== this.#countedAt || this.#counts.size > COUNTS_KEPT) this.#counts.clear();
+    this.#countedAt = version;
     const known = this.#counts.get(text);
     if (known !== undefined) return known;
     const count = this.#counted(text);

@@ -21,10 +21,19 @@ const MATCHES = `SELECT c.id AS chunkId, c.document_id AS documentId, c.ordinal,
 const IN_SAME_CUT = `c.chunk_set_id = (SELECT chunk_set_id FROM chunk WHERE id = @chunkId)
   AND c.document_id = @documentId`;
 
-/** The id from which on as many chunks match. */
-const NEWEST = `SELECT min(id) FROM (
+/** The id from which on as many chunks match, and their number. */
+const NEWEST = `SELECT min(id) AS first, count(*) AS chunks FROM (
   SELECT c.id FROM ${TABLE} f CROSS JOIN chunk c INDEXED BY chunk_place ON c.id = f.rowid
   WHERE ${TABLE} MATCH @match AND ${IN_SCOPE} ORDER BY f.rowid DESC LIMIT ${MAX_POSTINGS})`;
+
+/** A search in FTS5's syntax, and the part of the index that it reads. */
+export interface WordQuery {
+  match: string;
+  /** Id of the first chunk read. */
+  from: number;
+  /** Where the terms are very common: the number of newest chunks read; null: all are. */
+  newest: number | null;
+}
 
 /** Reads of the full-text index (WordIndex) and of the chunks around what it finds. */
 export class WordTable {
@@ -37,16 +46,24 @@ export class WordTable {
     this.counts = new WordCounts(sql);
   }
 
-  /** The chunks that contain any of these terms and match best, best first; of those with very common terms alone the newest are read. */
-  matches(terms: readonly Term[], scope: BoundScope, limit: number): Hit[] {
+  /** What a search for any of these terms reads. */
+  query(terms: readonly Term[], scope: BoundScope): WordQuery {
     const telling = this.counts.telling(terms);
     const match = telling.map(ftsTerm).join(' OR ');
-    if (match === '') return [];
+    if (match === '') return { match, from: 0, newest: null };
     const places = telling.reduce(
       (sum, term) => sum + (term.prefix === true ? Infinity : this.counts.count(term)),
       0,
     );
-    const from = places > MAX_POSTINGS ? (this.#sql.value<number>(NEWEST, { match, ...scope }) ?? 0) : 0;
+    if (places <= MAX_POSTINGS) return { match, from: 0, newest: null };
+    type Row = { first: number | null; chunks: number };
+    const { first, chunks } = this.#sql.get<Row>(NEWEST, { match, ...scope }) ?? { first: 0, chunks: 0 };
+    return { match, from: first ?? 0, newest: chunks < MAX_POSTINGS ? null : chunks };
+  }
+
+  /** The chunks that match a query best, best first. */
+  matches({ match, from }: WordQuery, scope: BoundScope, limit: number): Hit[] {
+    if (match === '') return [];
     const hits: Hit[] = this.#sql.all(MATCHES, { match, from, ...scope, limit });
     const tied = hits.filter(({ score }, i) => score === hits[i - 1]?.score || score === hits[i + 1]?.score);
     if (tied.length === 0) return hits;

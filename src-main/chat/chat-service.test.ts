@@ -128,7 +128,7 @@ describe('one question', () => {
           void find({} as Parameters<typeof find>[0]);
           return { atHand: () => 0, end: () => ended.push(find) };
         },
-        search: (question, { scope, topK }) => {
+        search: async (question, { scope, topK }) => {
           searched.push({ question, scope, topK });
           return [];
         },

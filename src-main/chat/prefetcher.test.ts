@@ -67,7 +67,7 @@ function fixture({
         searched.push(question);
         const found = (question.match(/\d/g) ?? []).map(Number);
         const chunks = found.slice(0, topK).map((chunkId, i) => ({ chunkId, score: 9 - i }) as never);
-        return Promise.resolve({ chunks, usedVectors: false, ms: 0 });
+        return Promise.resolve({ chunks, usedVectors: false, newest: null, ms: 0 });
       },
     },
     passages: {

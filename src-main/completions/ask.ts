@@ -126,11 +126,11 @@ export async function askLibrary(
  * The chunks that a request most likely places, without its turn: those that its client marks, or the passages that contain the words of a
  * question for a library. The errors of a request that cannot be answered.
  */
-export function likelyChunks(
+export async function likelyChunks(
   request: CompletionRequest,
   library: NamedLibrary | undefined,
   { search, ...context }: Context & { search: WaitingPrompts['search'] },
-): readonly TokensWithLead[] {
+): Promise<readonly TokensWithLead[]> {
   const asked = library ? undefined : askModel(request, context);
   const { strategy, topK, think, contextTokens } =
     asked?.choices ?? choicesFor(request, context, context.settings.maxTokens);

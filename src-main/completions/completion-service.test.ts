@@ -264,7 +264,7 @@ describe('requests that wait', () => {
             end: () => ended.push(at),
           };
         },
-        search: (...asked) => {
+        search: async (...asked) => {
           searched.push(asked);
           return [{ tokens: model.tokenize('Found.') }];
         },

@@ -171,7 +171,7 @@ export class CompletionService {
     const context = { ...active, settings: settings.current, planner };
     return likelyChunks(request, library, {
       ...context,
-      search: (...asked) => waiting?.search(...asked) ?? [],
+      search: async (...asked) => (await waiting?.search(...asked)) ?? [],
     });
   }
 

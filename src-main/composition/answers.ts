@@ -32,6 +32,7 @@ import type { Disposables } from '../platform/disposables.ts';
 import { onBattery } from '../platform/power.ts';
 import { activeChunkSets } from '../retrieval/active-sets.ts';
 import { SearchService } from '../retrieval/search-service.ts';
+import { SearchThread } from '../retrieval/search-thread.ts';
 import { VectorIndexes } from '../retrieval/vector-indexes.ts';
 import { ownTools } from '../tools/own/own-tools.ts';
 import type { McpServers } from '../tools/servers/mcp-servers.ts';
@@ -52,9 +53,10 @@ export function openAnswers(
   const { paths, host, core, engine, store, onSetAside } = base;
   const { settings, events, gate, log } = core;
   const sets = activeChunkSets(catalogue, loader);
-  const vectorIndexes = own.add(new VectorIndexes(catalogue.vectors, engine));
+  const searches = own.add(new SearchThread(paths.catalogue));
+  const vectorIndexes = own.add(new VectorIndexes(catalogue.vectors, engine, searches));
   const search = own.add(
-    new SearchService({ catalogue, vectors: vectorIndexes, sets, models: loader, gate, log }),
+    new SearchService({ catalogue, searches, vectors: vectorIndexes, sets, models: loader, gate, log }),
   );
   const calibrationFile = new CalibrationFile(paths.calibrations);
   const calibration = own.add(
@@ -186,6 +188,7 @@ export function openAnswers(
   return {
     ...{
       search,
+      searches,
       vectorIndexes,
       calibration,
       calibrationFile,

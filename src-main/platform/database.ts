@@ -235,6 +235,12 @@ function open(path: string, migrations: readonly string[], journal: 'WAL' | 'TRU
   }
 }
 
+/** Opens a database that this process has open, for another thread to read. SQLite's errors are converted as by openDatabase(). */
+export function openForReading(path: string): Database {
+  const connection = new SQLite(path, { readonly: true, fileMustExist: true });
+  return new Database(connection, (error) => typedInUse(error, path));
+}
+
 /** A database that had to be set aside. */
 export interface QuarantinedDatabase {
   path: string;

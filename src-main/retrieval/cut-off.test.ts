@@ -25,7 +25,7 @@ function choose(documents: Record<string, string | string[]>, question: string):
     [texts].flat().forEach((text, ordinal) => database.run(insert, id + 1, ordinal, title, text));
   });
   const index = new SearchIndex(words, 1);
-  const chosen = choosePassages(index, fullTextRanking(index, question, 24), 6);
+  const chosen = choosePassages(index, question, fullTextRanking(index, question, 24), 6);
   const all = index.texts(chosen.map(({ chunkId }) => chunkId));
   return chosen.map(({ chunkId }) => all.get(chunkId)?.text ?? '');
 }

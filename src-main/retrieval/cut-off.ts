@@ -15,9 +15,10 @@ const SHARE_OF_NEAREST = 0.7;
 const SHARE_OF_LIKELIEST = 0.1;
 
 /** The worthwhile matches, best first; always includes the best one. A reranker, which reads the passages, overrules words and vectors. */
-export function worthwhile(ranking: Ranking, index: SearchIndex): Match[] {
+export function worthwhile(ranking: Ranking, question: string, index: SearchIndex): Match[] {
   const matches = contentsLast(ranking.matches, index);
-  const rare = ranking.rare(matches.map(({ chunkId }) => chunkId));
+  const ids = matches.map(({ chunkId }) => chunkId);
+  const rare = index.rareWords(question, ids);
   const hasRare = matches.some(({ chunkId }) => rare.some((held) => held.has(chunkId)));
   const best = Math.max(...matches.map(({ fullText }) => fullText?.score ?? 0));
   const nearest = Math.max(...matches.map(({ vector }) => vector?.score ?? 0));

@@ -1,4 +1,4 @@
-import type { Match, Ranking } from './types.ts';
+import { bestByDocument, type Match, type Ranking } from './types.ts';
 import type { NearestPassages } from './vector-index.ts';
 
 /**
@@ -28,15 +28,6 @@ export function fuseRankings(fullText: Ranking, { hits: vector, unrelated }: Nea
     score: (reciprocal(match.fullText) + reciprocal(match.vector) - floor) / scale,
   }));
   fused.sort((a, b) => b.score - a.score); // ties stay in ranking order
-  return {
-    ...fullText,
-    unrelated,
-    matches: fused,
-    bestOf(documentId) {
-      const ranked = fused.find((match) => match.documentId === documentId);
-      if (ranked) return ranked;
-      const unranked = fullText.bestOf(documentId);
-      return unranked && { ...unranked, score: 0 };
-    },
-  };
+  const unranked = [...fullText.best].map(([id, match]) => [id, { ...match, score: 0 }] as const);
+  return { unrelated, matches: fused, best: bestByDocument(fused, unranked) };
 }

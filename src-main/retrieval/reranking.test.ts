@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ChunkText } from '../catalogue/search-scope.ts';
 import { Reranking } from './reranking.ts';
-import type { Match, Ranking } from './types.ts';
+import { bestByDocument, type Match, type Ranking } from './types.ts';
 
 function rankingOf(count: number): Ranking {
   const matches = Array.from({ length: count }, (_, i): Match => {
@@ -10,13 +10,12 @@ function rankingOf(count: number): Ranking {
   });
   return {
     matches,
-    rare: () => [],
     unrelated: 0,
-    bestOf: (id) => matches.find((each) => each.documentId === id),
+    best: bestByDocument(matches),
   };
 }
 
-const textsOf = (ids: readonly number[]): Map<number, ChunkText> =>
+const textsOf = async (ids: readonly number[]): Promise<Map<number, ChunkText>> =>
   new Map(ids.map((id) => [id, { title: 'Title', text: String(id) }]));
 
 /** The later in the ranking, the likelier; each call takes this long. */
@@ -48,7 +47,7 @@ test('the thirty best are read; their order changes and the scores by place stay
   expect(matches.map(({ score }) => score)).toEqual(ranking.matches.map(({ score }) => score));
   expect(matches[29]).toMatchObject({ chunkId: 0, fullText: { rank: 1 }, reranked: { rank: 30, score: 0 } });
   expect(matches[30]?.reranked).toBeUndefined();
-  expect([0, 1].map((id) => reranked.bestOf(id)?.chunkId)).toEqual([28, 29]);
+  expect([0, 1].map((id) => reranked.best.get(id)?.chunkId)).toEqual([28, 29]);
 });
 
 test('a slow one reads what it can in two seconds; the rest follows in its order', async () => {

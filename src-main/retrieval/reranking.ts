@@ -2,7 +2,7 @@ import type { ChunkText } from '../catalogue/search-scope.ts';
 import type { ActiveReranker } from '../models/active-model.ts';
 import { throwIfAborted } from '../platform/abort.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { Match, Ranking } from './types.ts';
+import { bestByDocument, type Match, type Ranking } from './types.ts';
 
 /** The best matches, which the reranker reads. */
 export const MOST_READ = 30;
@@ -11,7 +11,7 @@ const BATCH = 4;
 /** Time limit of a question: a large reranker on a slow processor reads only the first few. */
 const LIMIT_MS = 2000;
 
-type Texts = (chunkIds: readonly number[]) => ReadonlyMap<number, ChunkText>;
+type Texts = (chunkIds: readonly number[]) => Promise<ReadonlyMap<number, ChunkText>>;
 
 /**
  * Scores a question's best matches with a reranker. The scores of the last question are kept: a question is often searched while it is being
@@ -36,7 +36,7 @@ export class Reranking {
       this.#last = { reranker, question, scores: new Map() };
     const { scores } = this.#last;
     const best = ranking.matches.slice(0, MOST_READ);
-    const texts = textsOf(best.map(({ chunkId }) => chunkId));
+    const texts = await textsOf(best.map(({ chunkId }) => chunkId));
     const textOf = ({ chunkId }: Match): string => {
       const { title = '', text = '' } = texts.get(chunkId) ?? {};
       return `${title}\n${text}`;
@@ -72,10 +72,5 @@ function reordered(ranking: Ranking, scoreOf: (match: Match) => number | undefin
     ...match,
     score: ranking.matches[i]?.score ?? match.score,
   }));
-  return {
-    ...ranking,
-    matches,
-    bestOf: (documentId) =>
-      matches.find((match) => match.documentId === documentId) ?? ranking.bestOf(documentId),
-  };
+  return { ...ranking, matches, best: bestByDocument(matches, ranking.best) };
 }

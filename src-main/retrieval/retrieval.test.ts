@@ -342,6 +342,11 @@ describe('words of other languages', () => {
       "INSERT INTO chunk (chunk_set_id, document_id, ordinal, title, text) VALUES (1, 1, 9, '', 'green')",
     );
     expect(index.search('green report', 9).map(({ chunkId }) => chunkId)).toEqual([22_001]);
+    expect(['green report', 'blue', 'report'].map((text) => index.newest(text))).toEqual([
+      null,
+      null,
+      20_000,
+    ]);
     const newest = index.search('report', 30_000).map(({ chunkId }) => chunkId);
     expect([newest.length, Math.min(...newest)]).toEqual([20_000, 2001]);
   });

@@ -1,7 +1,7 @@
 import { isContents, worthwhile } from './cut-off.ts';
 import type { SearchIndex } from './search-index.ts';
 import { SeenTexts } from './seen-texts.ts';
-import type { Match, Ranking, RetrievedChunk } from './types.ts';
+import { bestByDocument, type Match, type Ranking, type RetrievedChunk } from './types.ts';
 
 /**
  * A match's neighbours under the same headings get a share of its score for each step away. Those before it get more: they often contain
@@ -65,23 +65,24 @@ export function fullTextRanking(index: SearchIndex, question: string, limit: num
     fullText: { rank: i + 1, score: hit.score },
     vector: null,
   }));
-  const best = new Map<number, Match>();
-  for (const match of pool) if (!best.has(match.documentId)) best.set(match.documentId, match);
-  return {
-    matches: pool.slice(0, limit),
-    bestOf(documentId) {
-      const first = best.has(documentId) ? undefined : index.firstOf(documentId);
-      return best.get(documentId) ?? (first && { ...first, score: 0, fullText: null, vector: null });
-    },
-    rare: (chunkIds) => index.rareWords(question, chunkIds),
-    unrelated: 0,
-  };
+  return { matches: pool.slice(0, limit), best: bestByDocument(pool), unrelated: 0 };
+}
+
+/** A document's best chunk; its first one when none matches. */
+function bestOf(documentId: number, ranking: Ranking, index: SearchIndex): Match | undefined {
+  const first = ranking.best.has(documentId) ? undefined : index.firstOf(documentId);
+  return ranking.best.get(documentId) ?? (first && { ...first, score: 0, fullText: null, vector: null });
 }
 
 /** The worthwhile chunks, `topK` at most, in prompt order. Empty when nothing matches. */
-export function choosePassages(index: SearchIndex, ranking: Ranking, topK: number): RetrievedChunk[] {
+export function choosePassages(
+  index: SearchIndex,
+  question: string,
+  ranking: Ranking,
+  topK: number,
+): RetrievedChunk[] {
   requireTopK(topK);
-  return chosenOf(index, ranking, worthwhile(ranking, index), topK, true);
+  return chosenOf(index, ranking, worthwhile(ranking, question, index), topK, true);
 }
 
 /**
@@ -105,7 +106,7 @@ function chosenOf(
   const near = [...candidates.values()].sort(byScore).slice(0, topK);
   const naming = near.map(({ chunkId, score }) => ({ chunkId, worth: score * SHARE_MENTIONED }));
   for (const [documentId, score] of namedIn([...naming, ...aroundBest(matches, index)], index)) {
-    const best = ranking.bestOf(documentId);
+    const best = bestOf(documentId, ranking, index);
     if (!best) continue;
     const alone = standsAlone(best, index);
     const after = alone ? SHARE_AFTER : SHARE_AFTER_IN_NAMED;

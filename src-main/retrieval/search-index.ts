@@ -1,7 +1,7 @@
 import { boundScope, type BoundScope, type Hit, type SearchScope } from '../catalogue/search-scope.ts';
 import type { ChunkPlace, ChunkText } from '../catalogue/search-scope.ts';
-import type { WordTable } from '../catalogue/word-table.ts';
-import { termsFor, termsByWord, type Term, type WordTerms } from '../catalogue/words.ts';
+import type { WordQuery, WordTable } from '../catalogue/word-table.ts';
+import { termsFor, termsByWord, type WordTerms } from '../catalogue/words.ts';
 import { WordOrder } from './word-order.ts';
 
 /** Shorter titles are more often everyday words than names. */
@@ -15,9 +15,9 @@ const READ = 100;
 
 interface QuestionTerms {
   question: string;
-  terms: readonly Term[];
   byWord: readonly WordTerms[];
   misspelt: readonly WordTerms[];
+  query: WordQuery;
 }
 
 /** Full-text search over some chunk sets, and the surroundings of the chunks it finds. */
@@ -36,8 +36,8 @@ export class SearchIndex {
    * valid question; one without words matches nothing.
    */
   search(question: string, limit: number): Hit[] {
-    const { terms } = this.#termsOf(question);
-    const hits = this.#words.matches(terms, this.#scope, Math.max(limit, READ));
+    const { query } = this.#termsOf(question);
+    const hits = this.#words.matches(query, this.#scope, Math.max(limit, READ));
     const order = new WordOrder(question);
     const texts = this.texts(hits.slice(0, READ).map(({ chunkId }) => chunkId));
     const scored = hits.map((hit) => ({ ...hit, score: hit.score * order.worth(texts.get(hit.chunkId)) }));
@@ -56,16 +56,22 @@ export class SearchIndex {
     return this.#termsOf(question).misspelt;
   }
 
+  /** How many of the newest chunks with a question's words were ranked, since they are very common; null: all were. */
+  newest(question: string): number | null {
+    return this.#termsOf(question).query.newest;
+  }
+
   #termsOf(question: string): QuestionTerms {
     if (this.#last?.question === question) return this.#last;
     const languages = this.#words.counts.languages();
     const byWord = termsByWord(question, languages);
     const misspelt = this.#words.counts.similar(byWord);
     const near = new Map(misspelt.map((each) => [each.word, each]));
+    const terms = [...termsFor(question, languages), ...misspelt.flatMap((each) => each.terms)];
     this.#last = {
       question,
       misspelt,
-      terms: [...termsFor(question, languages), ...misspelt.flatMap(({ terms }) => terms)],
+      query: this.#words.query(terms, this.#scope),
       byWord: byWord.map((each) => near.get(each.word) ?? each),
     };
     return this.#last;

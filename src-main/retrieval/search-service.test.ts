@@ -4,7 +4,6 @@ import { ChunkTable } from '../catalogue/chunk-table.ts';
 import { DocumentFilter } from '../catalogue/document-filter.ts';
 import { VectorTable } from '../catalogue/vector-table.ts';
 import { WordIndex } from '../catalogue/word-index.ts';
-import { WordTable } from '../catalogue/word-table.ts';
 import { Engine } from '../engine/engine.ts';
 import { NO_RULES } from '../models/embedding/rules.ts';
 import type { EmbeddingRules } from '../models/embedding/families.ts';
@@ -12,6 +11,7 @@ import { openDatabase } from '../platform/database.ts';
 import { Gate } from '../platform/gate.ts';
 import { silentLogger } from '../platform/logger.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
+import { searchesOf } from '../testing/searches.ts';
 import { SearchService } from './search-service.ts';
 import { VectorIndexes } from './vector-indexes.ts';
 
@@ -79,11 +79,12 @@ function serviceOf(documents: Record<string, Document>) {
   const embedders = new TopicEmbedders();
   const sets = { current: [1, 2] };
   new WordIndex(database);
-  const vectors = new VectorIndexes(new VectorTable(database), Engine.open());
+  const searches = searchesOf(database);
+  const vectors = new VectorIndexes(new VectorTable(database), Engine.open(), searches);
   const service = new SearchService({
     vectors,
+    searches,
     catalogue: {
-      words: new WordTable(database),
       chunkTable: new ChunkTable(database),
       filter: new DocumentFilter(database),
       pageLabel: (_, offset) => `p. ${offset}`,
@@ -182,11 +183,13 @@ describe('with an embedding model', () => {
     const { chunks } = await service.find('kitten', { scope: ALL, topK: 2 });
     embedders.use('a');
     await service.idle();
-    expect(service.byWords('kitten', { scope: ALL, topK: 2 })).toEqual(chunks.map(({ chunkId }) => chunkId));
-    expect(service.byWords('kitten', { scope: { libraryIds: ['2'], documentIds: [] }, topK: 1 })).toEqual([
-      3,
-    ]);
-    expect(service.byWords('feline', { scope: ALL })).toEqual([]);
+    expect(await service.byWords('kitten', { scope: ALL, topK: 2 })).toEqual(
+      chunks.map(({ chunkId }) => chunkId),
+    );
+    expect(
+      await service.byWords('kitten', { scope: { libraryIds: ['2'], documentIds: [] }, topK: 1 }),
+    ).toEqual([3]);
+    expect(await service.byWords('feline', { scope: ALL })).toEqual([]);
     expect(embedders.embedded).not.toContain('kitten');
   });
 

@@ -10,11 +10,10 @@ import { systemClock, type Clock } from '../platform/clock.ts';
 import type { Gate } from '../platform/gate.ts';
 import type { Logger } from '../platform/logger.ts';
 import { SerialQueue } from '../platform/serial-queue.ts';
-import { highlights } from './highlights.ts';
 import { fuseRankings } from './rank-fusion.ts';
 import { MOST_READ, Reranking } from './reranking.ts';
-import { MATCHES_PER_CHUNK, choosePassages, fullTextRanking, retrieve } from './retriever.ts';
-import { SearchIndex } from './search-index.ts';
+import { MATCHES_PER_CHUNK } from './retriever.ts';
+import type { SearchRunner } from './search-thread.ts';
 import type {
   ChunkSets,
   DocumentIndexer,
@@ -22,14 +21,14 @@ import type {
   FoundChunk,
   Ranking,
   Retrieval,
-  RetrievedChunk,
   WordSearch,
 } from './types.ts';
 import { usualTopK } from './usual-top-k.ts';
 import type { VectorIndexes } from './vector-indexes.ts';
 
 interface SearchServiceOptions {
-  catalogue: Pick<Catalogue, 'words' | 'chunkTable' | 'filter' | 'pageLabel'>;
+  catalogue: Pick<Catalogue, 'chunkTable' | 'filter' | 'pageLabel'>;
+  searches: SearchRunner;
   vectors: VectorIndexes;
   sets: ChunkSets;
   models: EmbedderSource & Pick<ModelSource, 'onChange'>;
@@ -77,17 +76,20 @@ export class SearchService implements Retrieval, WordSearch, DocumentIndexer {
     { scope, topK = this.usualTopK, signal }: FindOptions,
   ): Promise<RetrievalResult> {
     const limit = topK * MATCHES_PER_CHUNK;
-    const { index, ranking, text, usedVectors, ms } = await this.#search(question, scope, limit, signal);
-    const chosen = choosePassages(index, ranking, topK);
-    this.#tellFound([...ranking.matches.slice(0, BELOW_CUT * topK), ...chosen]);
-    const chunks = this.#highlighted(text, index, chosen);
-    return { chunks, usedVectors, ms };
+    const found = await this.#search(question, scope, limit, signal);
+    const { ranking, text, where, usedVectors, newest, ms } = found;
+    const chunks = await this.#options.searches.run('choose', [text, where, ranking, topK], signal);
+    this.#tellFound([...ranking.matches.slice(0, BELOW_CUT * topK), ...chunks]);
+    return { chunks, usedVectors, newest, ms };
   }
 
-  byWords(question: string, { scope, topK = this.usualTopK }: Omit<FindOptions, 'signal'>): number[] {
+  async byWords(
+    question: string,
+    { scope, topK = this.usualTopK }: Omit<FindOptions, 'signal'>,
+  ): Promise<number[]> {
     const { text, filters } = parseFilters(question);
     const where = this.#where(scope, filters && this.#options.catalogue.filter.matching(filters));
-    const chosen = retrieve(new SearchIndex(this.#options.catalogue.words, where), text, topK);
+    const chosen = await this.#options.searches.run('retrieve', [text, where, topK]);
     return chosen.map(({ chunkId }) => chunkId);
   }
 
@@ -105,12 +107,11 @@ export class SearchService implements Retrieval, WordSearch, DocumentIndexer {
     { text: given, scope, limit }: ParsedInputOf<'search.query'>,
     signal?: AbortSignal,
   ): Promise<OutputOf<'search.query'>> {
-    const { index, ranking, text, ...facts } = await this.#search(given, scope, limit, signal);
+    const { ranking, text, where, ...facts } = await this.#search(given, scope, limit, signal);
     const matches = ranking.matches.slice(0, limit);
     this.#tellFound(matches.slice(0, this.usualTopK));
-    const found = matches.map((match) => ({ ...match, ownScore: match.score, reason: 'match' as const }));
-    const hits = this.#highlighted(text, index, found).flatMap((chunk) => this.#hit(chunk) ?? []);
-    return { hits, ...facts };
+    const found = await this.#options.searches.run('highlight', [text, where, matches], signal);
+    return { hits: found.flatMap((chunk) => this.#hit(chunk) ?? []), ...facts };
   }
 
   /** Ranks passages: by words, then with vectors, then by the reranker, as far as there are such models. */
@@ -120,19 +121,20 @@ export class SearchService implements Retrieval, WordSearch, DocumentIndexer {
     const { text, filters } = parseFilters(question);
     const ids = filters && this.#options.catalogue.filter.matching(filters);
     const where = this.#where(scope, ids);
-    const index = new SearchIndex(this.#options.catalogue.words, where);
     const depth = this.#options.models.reranker ? Math.max(limit, MOST_READ) : limit;
-    const words = fullTextRanking(index, text, depth);
+    const found = await this.#options.searches.run('rank', [text, where, depth], signal);
+    const words = found.ranking;
     const fused = await this.#withVectors(words, text, where, depth, signal);
-    const reranked = await this.#reranked(fused ?? words, text, index, signal);
+    const reranked = await this.#reranked(fused ?? words, text, signal);
     return {
-      index,
       text,
+      where,
       ranking: reranked ?? fused ?? words,
       usedVectors: fused !== undefined,
       usedReranker: reranked !== undefined,
       filtered: ids?.length ?? null,
-      misspelt: index.misspelt(text).map(({ word }) => word),
+      misspelt: found.misspelt.map(({ word }) => word),
+      newest: found.newest,
       ms: this.#clock.now() - started,
     };
   }
@@ -198,33 +200,18 @@ export class SearchService implements Retrieval, WordSearch, DocumentIndexer {
   async #reranked(
     ranking: Ranking,
     question: string,
-    index: SearchIndex,
     signal: AbortSignal | undefined,
   ): Promise<Ranking | undefined> {
     const active = this.#options.models.reranker;
     if (!active || question.trim() === '') return undefined;
     try {
-      const textsOf = index.texts.bind(index);
+      const textsOf = (ids: readonly number[]) => this.#options.searches.run('texts', [ids], signal);
       return await this.#reranking.apply(ranking, question, { active, textsOf, signal });
     } catch (error) {
       throwIfAborted(signal);
       this.#options.log.warn('passages-not-reranked', { error: String(error) });
       return undefined;
     }
-  }
-
-  #highlighted(question: string, index: SearchIndex, chosen: readonly RetrievedChunk[]): FoundChunk[] {
-    const { chunkTable } = this.#options.catalogue;
-    const texts = chosen.map(({ chunkId }) => chunkTable.text(chunkId) ?? '');
-    const near = index.misspelt(question).flatMap(({ terms }) => terms.map(({ text }) => text));
-    const ranges = highlights(question, texts, near);
-    return chosen.map((chunk, i) => {
-      const marked = ranges[i] ?? [];
-      const words = marked.map(({ start, end }) => (texts[i] ?? '').slice(start, end).toLowerCase());
-      const { fullText, vector, reranked = null } = chunk;
-      const foundBy = { words: [...new Set(words)], fullText, vector, reranked };
-      return { ...chunk, highlights: marked, foundBy };
-    });
   }
 
   #hit(chunk: FoundChunk): SearchHit | undefined {
@@ -262,10 +249,11 @@ export class SearchService implements Retrieval, WordSearch, DocumentIndexer {
     this.#catchingUp = this.#catchingUp
       .then(async () => {
         const sets = this.#options.sets.chunkSets([]);
-        for (const set of sets) await this.#embedSet(set, signal);
         const active = this.#options.models.embedder;
         if (!active || sets.length === 0 || signal.aborted) return;
         const index = this.#options.vectors.of(active);
+        await index.load(signal); // before the first question
+        for (const set of sets) await this.#embedSet(set, signal);
         await index.keepOnlyThis(signal);
         await index.load(signal);
       })

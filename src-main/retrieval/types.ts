@@ -16,14 +16,12 @@ export interface Match extends Hit {
   reranked?: Rank | null;
 }
 
-/** The matches for a question, from any kind of search. */
+/** The matches for a question, from any kind of search; plain data, since threads exchange it. */
 export interface Ranking {
   /** Best first. */
   matches: Match[];
-  /** A document's best chunk, with a score on the same scale; its first one when none matches. */
-  bestOf(documentId: number): Match | undefined;
-  /** For each of the question's rarest words, which of these chunks contain it. */
-  rare(chunkIds: readonly number[]): ReadonlySet<number>[];
+  /** The best chunk of each document that matches at all, with a score on the same scale. */
+  best: ReadonlyMap<number, Match>;
   /** Similarity of the question's vector to unrelated passages; 0 without vectors. */
   unrelated: number;
 }
@@ -48,6 +46,8 @@ export interface RetrievalResult {
   /** In prompt order: documents by their best chunk, the chunks of a document in document order. */
   chunks: FoundChunk[];
   usedVectors: boolean;
+  /** How many of the newest matches by words were ranked if there were more; null: all were. */
+  newest: number | null;
   ms: number;
 }
 
@@ -65,7 +65,7 @@ export interface Retrieval {
 /** A search that costs no model. */
 export interface WordSearch {
   /** Ids of at most `topK` chunks that contain words of the question: most of what find() gives. */
-  byWords(question: string, options: { scope: Scope; topK?: number | undefined }): number[];
+  byWords(question: string, options: { scope: Scope; topK?: number | undefined }): Promise<number[]>;
 }
 
 /** The part of the library that retrieval needs: the sets to search. */
@@ -86,4 +86,12 @@ export interface DocumentIndexer {
   missingTokens(chunkSetId: number, documentId: number): number;
   /** Embeds a few of a document's chunks; returns their tokens, 0 when no vector is missing. ABORTED. */
   index(chunkSetId: number, documentId: number, signal: AbortSignal): Promise<number>;
+}
+
+/** The first match of each document; of other documents those given. */
+export function bestByDocument(
+  matches: readonly Match[],
+  others: Iterable<readonly [number, Match]> = [],
+): Map<number, Match> {
+  return new Map([...others, ...matches.toReversed().map((match) => [match.documentId, match] as const)]);
 }

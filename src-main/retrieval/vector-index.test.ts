@@ -6,6 +6,7 @@ import type { ActiveEmbedder } from '../models/active-model.ts';
 import { NO_RULES } from '../models/embedding/rules.ts';
 import { openDatabase, type Database } from '../platform/database.ts';
 import { randomFrom } from '../testing/random.ts';
+import { searchesOf } from '../testing/searches.ts';
 import { VectorIndex, dot } from './vector-index.ts';
 
 const SCHEMA = `CREATE TABLE document (id INTEGER PRIMARY KEY, library_id INTEGER NOT NULL, title TEXT NOT NULL);
@@ -41,7 +42,7 @@ function indexOf(count: number, identity = 'a', dimension = DIMENSION) {
   for (let id = 1; id <= count; id++) database.run(insert, id, Math.ceil(id / 10), (id - 1) % 10);
   const info = { dimension } as ActiveEmbedder['embedder']['info'];
   const embedder = { info } as ActiveEmbedder['embedder'];
-  const index = new VectorIndex(table, engine, { identity, rules: NO_RULES, embedder });
+  const index = new VectorIndex(table, engine, searchesOf(database), { identity, rules: NO_RULES, embedder });
   onTestFinished(() => {
     index.dispose();
     database.close();

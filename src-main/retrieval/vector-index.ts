@@ -4,9 +4,10 @@ import type { Engine, VectorScan, VectorScope } from '../engine/engine.ts';
 import type { ActiveEmbedder } from '../models/active-model.ts';
 import { throwIfAborted } from '../platform/abort.ts';
 import { SerialQueue } from '../platform/serial-queue.ts';
-import { TimeSlice } from '../platform/time-slice.ts';
+import type { SearchRunner } from './search-thread.ts';
+import type { VectorCopy } from './vector-copy.ts';
 
-/** Rows read between looks at the clock: a few milliseconds. */
+/** Rows read by one request to the thread of searches: a few milliseconds. */
 const ROWS_AT_ONCE = 200;
 
 /** Candidates whose exact vectors are read at a time. */
@@ -39,6 +40,7 @@ export interface NearestPassages {
 export class VectorIndex {
   readonly identity: string;
   readonly #vectors: VectorTable;
+  readonly #searches: SearchRunner;
   readonly #model: number;
   readonly #floor: number;
   readonly #dimension: number;
@@ -53,17 +55,18 @@ export class VectorIndex {
   constructor(
     vectors: VectorTable,
     engine: Pick<Engine, 'createVectorScan'>,
+    searches: SearchRunner,
     { identity, rules, embedder }: Pick<ActiveEmbedder, 'identity' | 'rules' | 'embedder'>,
   ) {
     this.identity = identity;
     this.#vectors = vectors;
+    this.#searches = searches;
     this.#model = vectors.modelId(identity);
     this.#floor = rules.floor ?? MIN_SIMILARITY;
     this.#dimension = embedder.info.dimension;
     this.#scan = engine.createVectorScan(this.#dimension);
-    this.#unsubscribe = vectors.onDelete(this.#model, (id, chunkId) => {
-      if (id <= this.#last) this.#deleted.set(id, chunkId);
-    });
+    // Those that are not in the copy, too: the thread may just be reading them.
+    this.#unsubscribe = vectors.onDelete(this.#model, (id, chunkId) => this.#deleted.set(id, chunkId));
   }
 
   /** Chunks after `after` that have no vector yet, of a set or of one of its documents. */
@@ -117,46 +120,43 @@ export class VectorIndex {
     return { hits: hits.filter(({ score }) => score >= floor), unrelated: count < TELLING ? 0 : mean };
   }
 
-  /** Brings the compact copy up to date. ABORTED. */
+  /** Brings the compact copy up to date; the thread of searches reads the rows. ABORTED. */
   load(signal?: AbortSignal): Promise<void> {
     return this.#syncs.run(async () => {
-      const slice = new TimeSlice();
       throwIfAborted(signal);
-      while (this.#deleted.size > 0) {
-        const ids: number[] = [];
-        const chunks: number[] = [];
-        for (const [id, chunkId] of this.#deleted) {
-          if (ids.length === ROWS_AT_ONCE) break;
-          ids.push(id);
-          chunks.push(chunkId);
-        }
-        for (const id of ids) this.#deleted.delete(id);
-        const removed = this.#scan.remove(Float64Array.from(chunks));
-        // Those whose deletion was undone, and newer ones with the same ids.
-        await Promise.all([removed, this.#copy(this.#vectors.withIds(this.#model, ids))]);
-        await slice.step(signal);
-      }
-      for (;;) {
-        const from = this.#last;
-        const rows = this.#vectors.after(this.#model, from, ROWS_AT_ONCE);
-        this.#last = rows.at(-1)?.id ?? from; // from now on, their deletion is noted
-        await this.#copy(rows).catch((error: unknown) => {
-          this.#last = from;
-          throw error;
-        });
-        if (rows.length < ROWS_AT_ONCE) return;
-        await slice.step(signal);
-      }
+      do await this.#copyNewer(signal);
+      while (await this.#removeDeleted(signal));
     });
   }
 
-  #copy(rows: ReturnType<VectorTable['after']>): Promise<void> {
-    const bytes = this.#dimension * Float32Array.BYTES_PER_ELEMENT;
-    const usable = rows.filter(({ vector }) => vector?.byteLength === bytes);
-    if (usable.length === 0) return Promise.resolve();
-    const places = usable.flatMap(({ chunkId, documentId, setId }) => [chunkId, documentId, setId]);
-    const vectors = floats(Buffer.concat(usable.map(({ vector }) => vector ?? Buffer.alloc(0))));
-    return this.#scan.put(Float64Array.from(places), vectors);
+  async #copyNewer(signal: AbortSignal | undefined): Promise<void> {
+    for (;;) {
+      const given = [this.#model, this.#dimension, this.#last, ROWS_AT_ONCE] as const;
+      const copy = await this.#searches.run('vectorsAfter', [...given], signal);
+      await this.#copy(copy);
+      this.#last = copy.last ?? this.#last;
+      if (copy.rows < ROWS_AT_ONCE) return;
+    }
+  }
+
+  /** Some at a time; false: there are none. */
+  async #removeDeleted(signal: AbortSignal | undefined): Promise<boolean> {
+    const some = [...this.#deleted].slice(0, ROWS_AT_ONCE);
+    if (some.length === 0) return false;
+    for (const [id] of some) this.#deleted.delete(id);
+    try {
+      const kept = await this.#searches.run('vectorsInPlaceOf', [this.#model, this.#dimension, some], signal);
+      await this.#scan.remove(Float64Array.from(some.map(([, chunkId]) => chunkId)));
+      await this.#copy(kept);
+      return true;
+    } catch (error) {
+      for (const [id, chunkId] of some) this.#deleted.set(id, chunkId);
+      throw error;
+    }
+  }
+
+  async #copy({ places, vectors }: VectorCopy): Promise<void> {
+    if (places.length > 0) await this.#scan.put(places, vectors);
   }
 
   /** Deletes the vectors of every other model. */

@@ -96,6 +96,7 @@ export function fixture({
         matches: 1,
         ended: 'all' as const,
         usedVectors: false,
+        newest: null,
         ms: 0,
       });
     },

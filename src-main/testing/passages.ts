@@ -75,7 +75,7 @@ export function listedLibrary(
           vector: null,
           highlights: [{ start: 0, end: 4 }],
         }));
-        return { chunks, matches: 1, ended: 'all' as const, usedVectors: false, ms: 0 };
+        return { chunks, matches: 1, ended: 'all' as const, usedVectors: false, newest: null, ms: 0 };
       },
     },
   };

@@ -74,6 +74,8 @@ export const searchContract = {
       filtered: z.int().nullable(),
       /** Words that no passage contains; passages with similar words were searched. */
       misspelt: z.array(z.string()),
+      /** All words are very common: only so many of the newest passages with them were ranked by words; null: all were. */
+      newest: z.int().nullable(),
       ms: z.number(),
     }),
   ),

@@ -27,6 +27,7 @@ interface Situation {
   writes?: string | Error;
   /** Predicted time of a prompt to its first token; absent: unknown. */
   predictedMs?: number;
+  newest?: number | null;
 }
 
 async function choose(
@@ -38,6 +39,7 @@ async function choose(
     parameterCount,
     writes,
     predictedMs,
+    newest = null,
   }: Situation = {},
 ) {
   const dir = mkdtempSync(join(tmpdir(), 'kvasir-context-'));
@@ -78,7 +80,10 @@ async function choose(
   const chosen = await chooseContext(
     { model, question, earlier, scope: { libraryIds: [], documentIds }, choices, layOut },
     {
-      retrieval,
+      retrieval: {
+        ...retrieval,
+        find: async (...given) => ({ ...(await retrieval.find(...given)), newest }),
+      },
       passages,
       planner,
       write: writes === undefined ? undefined : write,
@@ -110,6 +115,14 @@ test.each(['Summarise?', 'What is this about?', 'Worum geht es?', '总结一下�
 test('a passage with most words of the question is read alone', async () => {
   const { kind, read } = await choose('Where does Mara Lind live?');
   expect([kind, read.map(([path]) => path)]).toEqual(['passages', ['mara.md']]);
+});
+
+test('an answer from the newest passages alone says so', async () => {
+  const question = 'Where does Mara Lind live?';
+  const { notices } = await choose(question, { newest: 20_000 });
+  expect(notices).toMatchObject([{ kind: 'newest-only' }]);
+  expect(notices[0]?.message).toContain('only the newest 20,000 passages');
+  expect((await choose('Summarise?', { newest: 20_000 })).notices).toEqual([]); // everything is read
 });
 
 test('one that shares a minor part of them is not trusted: everything is read', async () => {

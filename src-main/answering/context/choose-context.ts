@@ -8,6 +8,7 @@ import type { Retrieval } from '../../retrieval/types.ts';
 import { backendOf } from '../backends/backend-of.ts';
 import { answerReserve, type AnswerChoices } from '../choices.ts';
 import type { NamedModel } from '../named-model.ts';
+import { newestNotice } from '../notices.ts';
 import { findPassages, type FoundPassage, type Passages, type ReadableDocuments } from '../passages.ts';
 import type { Prompt } from '../prompt.ts';
 import { pointsBack, searchText, standAlone, type PastQuestion } from './follow-up.ts';
@@ -95,15 +96,16 @@ export async function chooseContext(request: ContextRequest, parts: ContextParts
 
 function chosenOf(
   kind: ContextKind,
-  { passages, search }: Pick<ChosenContext, 'passages' | 'search'>,
+  { passages, search, notices = [] }: Pick<ChosenContext, 'passages' | 'search'> & Partial<ChosenContext>,
 ): ChosenContext {
-  return { kind, passages, search, notices: [] };
+  return { kind, passages, search, notices };
 }
 
 /** What a search found. */
 interface SearchOutcome {
   search: string;
   passages: FoundPassage[];
+  notices: Notice[];
   /** Whether one of them answers the question, by the words it contains. */
   answers: boolean;
   /** The passages, unless they were found by function words alone. */
@@ -126,11 +128,12 @@ class Context {
   async search(search: string): Promise<SearchOutcome> {
     const { question, scope, choices, signal } = this.#request;
     const { retrieval, passages: library } = this.#parts;
-    const { chunks } = await retrieval.find(search, { scope, topK: choices.topK, signal });
+    const { chunks, newest } = await retrieval.find(search, { scope, topK: choices.topK, signal });
     throwIfAborted(signal);
     const passages = findPassages(chunks, library);
     const answers = Math.max(wordShare(search, passages), wordShare(question, passages)) > ANSWERS;
-    return { search, passages, answers, matches: hasTellingWords(search) ? passages : [] };
+    const notices = newestNotice(newest);
+    return { search, passages, notices, answers, matches: hasTellingWords(search) ? passages : [] };
   }
 
   /** Every passage in scope, if all fit this share of the context, with question and answer, and are processed soon enough. */

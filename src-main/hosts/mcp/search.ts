@@ -53,6 +53,12 @@ const OutputSchema = z.object({
     .describe(
       'Passages that were found, but are too long to be told with the others: read_document has them',
     ),
+  newest_only: z
+    .int()
+    .nullable()
+    .describe(
+      'The words are very common: only so many of the newest passages with them were ranked by words; a rarer word searches all. null: all were ranked',
+    ),
 });
 
 export function addSearchTool(server: McpServer, core: McpCore): void {
@@ -67,9 +73,9 @@ export function addSearchTool(server: McpServer, core: McpCore): void {
       const libraryIds = library === undefined ? [] : [libraryCalled(library, core).id];
       await core.loader.current(); // passages are chunked for a model: without one nothing is found
       const scope = { libraryIds, documentIds: [] };
-      const { hits } = await core.search.query({ text: query, scope, limit }, signal);
+      const { hits, newest } = await core.search.query({ text: query, scope, limit }, signal);
       const passages = withinRoom(hits.map(passageOf));
-      return { passages, left_out: hits.length - passages.length };
+      return { passages, left_out: hits.length - passages.length, newest_only: newest };
     },
   });
 }

@@ -1,8 +1,10 @@
-import { describe, expect, test } from 'vitest';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Scope } from '../../../src-shared/contract/search.ts';
 import { activeChunkSets } from '../../retrieval/active-sets.ts';
 import { Engine } from '../../engine/engine.ts';
 import { SearchService } from '../../retrieval/search-service.ts';
+import { SearchThread } from '../../retrieval/search-thread.ts';
 import { VectorIndexes } from '../../retrieval/vector-indexes.ts';
 import type { DocumentIndexer } from '../../retrieval/types.ts';
 import { silentLogger } from '../../platform/logger.ts';
@@ -41,12 +43,15 @@ class SlowIndexer implements DocumentIndexer {
   }
 }
 
-function searchOf({ catalogue, models, gate }: ServiceFixture): SearchService {
+function searchOf({ catalogue, dir, models, gate }: ServiceFixture): SearchService {
+  const searches = new SearchThread(join(dir, 'catalogue.sqlite'));
+  onTestFinished(() => searches.close());
   const none: EmbedderSource = { embedder: undefined, onEmbedderChange: () => () => undefined };
   const source = Object.assign(none, { onChange: () => () => undefined });
   return new SearchService({
     catalogue,
-    vectors: new VectorIndexes(catalogue.vectors, Engine.open()),
+    searches,
+    vectors: new VectorIndexes(catalogue.vectors, Engine.open(), searches),
     sets: activeChunkSets(catalogue, models),
     models: source,
     gate,

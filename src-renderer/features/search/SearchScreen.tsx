@@ -48,7 +48,7 @@ export default function SearchScreen() {
 function Results({ result, stale }: { result: OutputOf<'search.query'>; stale: boolean }) {
   const { t } = useTranslation(['search', 'common']);
   const format = useFormat();
-  const { hits, usedVectors, filtered, misspelt, ms } = result;
+  const { hits, usedVectors, filtered, misspelt, newest, ms } = result;
   const documents = new Set(hits.map(({ documentId }) => documentId)).size;
   return (
     <>
@@ -61,6 +61,7 @@ function Results({ result, stale }: { result: OutputOf<'search.query'>; stale: b
           })}
         {filtered !== null && ` ${t('filtered', { count: filtered })}`}
         {misspelt.length > 0 && ` ${t('misspelt', { words: misspelt.join(', '), count: misspelt.length })}`}
+        {newest !== null && ` ${t('newest', { count: newest })}`}
       </Text>
       {!usedVectors && <WordsOnly />}
       {hits.length === 0 ? <NothingFound /> : <Hits hits={hits} stale={stale} usedVectors={usedVectors} />}

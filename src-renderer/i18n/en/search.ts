@@ -31,6 +31,10 @@ export const search = {
   filtered_other: 'The filters leave {{count}} documents.',
   misspelt_one: 'No passage contains “{{words}}”: similar words were searched.',
   misspelt_other: 'No passage contains these words, so similar ones were searched: {{words}}.',
+  newest_one:
+    'These words are very common: only the newest passage with them was ranked. Add a rarer word to search all.',
+  newest_other:
+    'These words are very common: only the newest {{count, number}} passages with them were ranked. Add a rarer word to search all.',
   fullTextHelp: 'Full-text search (BM25), score {{score}}',
   vectorHelp: 'Vector similarity, score {{score}}',
   score: 'Combined score {{score}}',

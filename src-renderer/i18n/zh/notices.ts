@@ -4,6 +4,8 @@ import type { Notice } from '../../../src-shared/answer.ts';
 export const notices: Record<Notice['kind'], string> = {
   'missing-facts': '问题中有些名称、数字或日期没有出现在任何段落中。',
   'no-match': '没有匹配的文档：这个回答不以你的任何文档为依据。',
+  'newest-only':
+    '问题中的词都很常见：按词语只对包含它们的最新段落做了排序。加上一个较少见的词，就会检索全部段落。',
   openings: '没有段落能按问题的措辞作答，全文又太长：这个回答以文档的提纲和开头为依据。“分析”可以通读全文。',
   'still-reading': '有些文档仍在读取中，未能检索。请稍后重新提问。',
   unprepared: '有些文档还在为这个模型做准备，未能检索。请在准备完成后重新提问。',

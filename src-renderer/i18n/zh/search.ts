@@ -27,6 +27,8 @@ export const search: Words<typeof en.search> = {
   rerankedHelp: '重排序模型读过这个段落；它回答问题的可能性：{{score}}',
   filtered_other: '符合筛选条件的文档：{{count}} 份。',
   misspelt_other: '没有段落包含这些词，已改为检索相近的词：{{words}}。',
+  newest_other:
+    '这些词都很常见：只对包含它们的最新 {{count, number}} 个段落做了排序。加上一个较少见的词，就会检索全部段落。',
   fullTextHelp: '全文检索（BM25），得分 {{score}}',
   vectorHelp: '向量相似度，得分 {{score}}',
   score: '综合得分 {{score}}',
