@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { App } from '../../src-main/app.ts';
 import type { ActiveEmbedder } from '../../src-main/models/active-model.ts';
 import { NO_RULES } from '../../src-main/models/embedding/rules.ts';
+import { TimeSlice } from '../../src-main/platform/time-slice.ts';
 import { SearchService } from '../../src-main/retrieval/search-service.ts';
 import { processFigures } from '../lib/process.ts';
 import { evictionOf } from './eviction.ts';
@@ -117,6 +118,10 @@ const { items } = app.libraries.documents.list({ ...LISTED, sort: 'path', offset
 await time('delete a document', Math.min(5, items.length), (i) =>
   app.libraries.documents.delete([items[i]?.id ?? '']),
 );
+await time('purge the index', 1, () => {
+  const slice = new TimeSlice();
+  return catalogue.purge(() => slice.step());
+});
 const eviction = evictionOf(join(dataDir, 'bench-eviction.sqlite'), passages);
 await time('choose what to evict', COUNT, () => eviction.decide());
 eviction.close();

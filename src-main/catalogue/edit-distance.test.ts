@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { editDistance, mayBeMisspelt } from './edit-distance.ts';
+import { compareWords, mayBeMisspelt } from './edit-distance.ts';
 
 describe('letters that differ', () => {
   test.each([
@@ -12,8 +12,14 @@ describe('letters that differ', () => {
     ['reveiw', 'revise', 3],
     ['dog', 'elephant', 3],
   ])('%s → %s: %i', (from, to, edits) => {
-    expect(editDistance(from, to, 2)).toBe(edits);
-    expect(editDistance(to, from, 2)).toBe(edits);
+    expect(compareWords(from, to, 2).edits).toBe(edits);
+    expect(compareWords(to, from, 2).edits).toBe(edits);
+  });
+
+  test('the deciding prefix is where no continuation is near', () => {
+    expect(compareWords('kernel', 'kingdom', 1).decidedBy).toBe('kin');
+    expect(compareWords('kernel', 'kernelspace', 1)).toEqual({ edits: 2, decidedBy: 'kernelsp' });
+    expect(compareWords('kernel', 'ker', 1)).toEqual({ edits: 2, decidedBy: 'ker' });
   });
 });
 

@@ -1,5 +1,5 @@
 import type { Database } from '../platform/database.ts';
-import { editDistance, editsAllowed, mayBeMisspelt } from './edit-distance.ts';
+import { compareWords, editsAllowed, mayBeMisspelt } from './edit-distance.ts';
 import type { Language } from './language.ts';
 import { TABLE } from './word-index.ts';
 import { ftsTerm, withoutMarks, type Term, type WordTerms } from './words.ts';
@@ -101,18 +101,28 @@ export class WordCounts {
   /** The nearest words with the same first letter; of equally near ones those in the most chunks. */
   #similarTo(stem: string): string[] {
     const most = editsAllowed(stem);
-    const query = `SELECT term, doc FROM ${TABLE}_counts WHERE term >= ? AND term < ? AND length(term) BETWEEN ? AND ?`;
     const [first = ''] = stem;
-    const range = [first, first + LAST_CHARACTER, stem.length - most, stem.length + most];
-    const rows = this.#sql.all<{ term: string; doc: number }>(query, ...range);
-    const near = rows
-      .map((row) => ({ ...row, edits: editDistance(stem, row.term, most) }))
-      .filter(({ edits }) => edits <= most)
-      .sort((a, b) => a.edits - b.edits || b.doc - a.doc);
+    const near: { term: string; edits: number }[] = [];
+    // Seeks the next term that can be near, past all that begin as a term that cannot.
+    for (let term = this.#termAfter(first); term?.startsWith(first) === true;) {
+      const { edits, decidedBy } = compareWords(stem, term, most);
+      if (edits <= most) near.push({ term, edits });
+      term = this.#termAfter(decidedBy === term ? term : decidedBy + LAST_CHARACTER);
+    }
+    const least = Math.min(...near.map(({ edits }) => edits));
     return near
-      .filter(({ edits }) => edits === near[0]?.edits)
+      .filter(({ edits }) => edits === least)
+      .map(({ term }) => ({ term, count: this.count({ text: term }) }))
+      .sort((x, y) => y.count - x.count)
       .slice(0, MAX_SIMILAR)
       .map(({ term }) => term);
+  }
+
+  #termAfter(text: string): string | undefined {
+    return this.#sql.value<string>(
+      `SELECT term FROM ${TABLE}_terms WHERE term > ? ORDER BY term LIMIT 1`,
+      text,
+    );
   }
 
   /** In how many chunks a term occurs. Above MAX_POSTINGS it is estimated from the first ones: counting reads every place. */

@@ -1,6 +1,6 @@
 import type { Database } from '../platform/database.ts';
 import { languageOf, type Language } from './language.ts';
-import { indexedText, titleWord } from './words.ts';
+import { indexedText, lettersOnly, titleWord } from './words.ts';
 
 /** Renamed whenever the indexed text changes, so that an older index is rebuilt. */
 export const TABLE = 'chunk_words_2';
@@ -39,6 +39,21 @@ const SCHEMA = `
     SELECT id, kvasir_words(title, kvasir_language(text)), kvasir_words(text, kvasir_language(text)) FROM chunk;`;
 
 /**
+ * The indexed words that a misspelt one may mean, without counts: FTS5's own list of words counts their chunks. A word stays until the next
+ * purge after the last chunk that contains it.
+ */
+const TERMS = `
+  CREATE TABLE ${TABLE}_terms (term TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+  CREATE TRIGGER ${TABLE}_terms_insert AFTER INSERT ON chunk BEGIN
+    INSERT OR IGNORE INTO ${TABLE}_terms SELECT value FROM json_each(kvasir_terms(
+      kvasir_words(new.title, kvasir_language(new.text)), kvasir_words(new.text, kvasir_language(new.text))));
+  END;
+  INSERT OR IGNORE INTO ${TABLE}_terms SELECT value FROM ${TABLE}_counts, json_each(kvasir_terms(term));`;
+
+/** Terms of one step of a purge: a few milliseconds. */
+const TERMS_AT_ONCE = 100;
+
+/**
  * FTS5's merge settings. It merges a segment once half of it has been deleted; at a tenth, its default, deleting takes the index six times
  * as long. A merge runs for 64 pages at a stretch: small pages make stretches short.
  */
@@ -54,15 +69,22 @@ export class WordIndex {
 
   constructor(sql: Database) {
     this.#sql = sql;
-    sql.define('kvasir_words', (text = '', language = 'en') => indexedText(text, language as Language));
+    const words = (text = '', language = 'en'): string => indexedText(text, language as Language);
+    sql.define('kvasir_words', remembering(words, 2)); // two triggers ask, each for a title and a text
+    sql.define('kvasir_terms', (...indexed) => JSON.stringify(lettersOnly(indexed.join(' '))));
     sql.define('kvasir_title_word', (title = '') => titleWord(title));
-    sql.define('kvasir_language', rememberingLast(languageOf));
+    sql.define(
+      'kvasir_language',
+      remembering((text = '') => languageOf(text), 1),
+    );
     const known = 'SELECT count(*) FROM sqlite_master WHERE name IN (?, ?, ?)';
     if (sql.value<number>(known, TABLE, `${TABLE}_insert`, `${TABLE}_delete`) !== 3)
       sql.transaction(() => {
         this.#dropOlder();
         sql.exec(SCHEMA);
       });
+    if (sql.value('SELECT 1 FROM sqlite_master WHERE name = ?', `${TABLE}_terms`) === undefined)
+      sql.transaction(() => sql.exec(TERMS));
     for (const [name, value] of Object.entries(TIDYING)) this.#configure(name, value);
   }
 
@@ -73,8 +95,16 @@ export class WordIndex {
   }
 
   /** As Database.purgeWords: removes the words of deleted chunks from the index. */
-  purge(): Generator<void> {
-    return this.#sql.purgeWords(TABLE);
+  *purge(): Generator<void> {
+    yield* this.#sql.purgeWords(TABLE);
+    const next = `SELECT max(term) FROM (SELECT term FROM ${TABLE}_terms WHERE term > ? ORDER BY term LIMIT ${TERMS_AT_ONCE})`;
+    const remove = `DELETE FROM ${TABLE}_terms WHERE term > ? AND term <= ?
+      AND NOT EXISTS (SELECT 1 FROM ${TABLE} WHERE ${TABLE} MATCH '"' || term || '"')`;
+    let from = '';
+    for (let to; (to = this.#sql.value<string | null>(next, from)); from = to) {
+      this.#sql.run(remove, from, to);
+      yield;
+    }
   }
 
   /** The first versions had an index, a view and triggers for each chunk set. */
@@ -87,11 +117,16 @@ export class WordIndex {
   }
 }
 
-/** Memoises the last call: consecutive calls are for the same text. */
-function rememberingLast<T>(work: (text: string) => T): (text?: string) => T {
-  let last: { text: string; result: T } | undefined;
-  return (text = '') => {
-    if (last?.text !== text) last = { text, result: work(text) };
-    return last.result;
+/** Memoises the last few calls: several triggers ask about the same chunk. */
+function remembering<T>(work: (...texts: string[]) => T, count: number): (...texts: string[]) => T {
+  const last: { key: string; result: T }[] = [];
+  return (...texts) => {
+    const key = texts.join('\0');
+    const known = last.find((each) => each.key === key);
+    if (known) return known.result;
+    const result = work(...texts);
+    last.unshift({ key, result });
+    last.splice(count);
+    return result;
   };
 }

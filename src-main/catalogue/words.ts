@@ -13,6 +13,9 @@ const UNSPACED_START = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p
 /** The meaningful part of such text: kana other than katakana mostly hold a Japanese sentence together. */
 const TELLING_UNSPACED = /[\p{Script=Han}\p{Script=Katakana}\p{Script=Hangul}ー]+/gu;
 
+/** Shorter words are not what a misspelt one means. */
+const ALPHABETIC = /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]{3,}$/u;
+
 const ASCII = /^[\0-\x7f]*$/;
 const ASCII_WORD = /[a-z0-9]+/g;
 
@@ -40,6 +43,12 @@ export function sequenceOf(text: string): string[] {
     .toLowerCase()
     .replace(UNSPACED, (run) => ` ${Array.from(run).join(' ')} `);
   return spaced.match(WORD) ?? [];
+}
+
+/** The distinct words of indexed text that are written in letters of an alphabet, as SQLite's tokenizer stores them. */
+export function lettersOnly(indexed: string): string[] {
+  const words = indexed.match(WORD) ?? [];
+  return [...new Set(words)].map(withoutMarks).filter((word) => ALPHABETIC.test(word));
 }
 
 /** The distinct words of a text; for unspaced text the pairs. */

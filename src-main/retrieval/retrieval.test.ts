@@ -1,13 +1,15 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { SearchScope } from '../catalogue/search-scope.ts';
 import { WordIndex } from '../catalogue/word-index.ts';
 import { WordTable } from '../catalogue/word-table.ts';
+import { compareWords } from '../catalogue/edit-distance.ts';
 import { ftsTerm, termsFor } from '../catalogue/words.ts';
 import type { Language } from '../catalogue/language.ts';
 import { openDatabase, type Database } from '../platform/database.ts';
+import { randomFrom } from '../testing/random.ts';
 import { retrieve } from './retriever.ts';
 import type { RetrievedChunk } from './types.ts';
 import { SearchIndex } from './search-index.ts';
@@ -322,6 +324,34 @@ describe('words of other languages', () => {
     expect(index.search(`${unknown} item77`, 9).map(({ ordinal }) => ordinal)).toEqual([77]);
   });
 
+  test('misspelt words are looked up in a fraction of the words, with what comparing all would find', () => {
+    const random = randomFrom(5);
+    const one = (of: string): string => of.charAt(Math.floor(random() * of.length));
+    const word = (syllables: number): string =>
+      Array.from({ length: syllables }, () => one('bcdfghjklmnpr') + one('aeiou')).join('');
+    const words = [...new Set(Array.from({ length: 20_000 }, (_, i) => word(3 + (i % 3))))];
+    const texts = words.flatMap((_, i) => (i % 100 === 0 ? [words.slice(i, i + 100).join(' ')] : []));
+    const database = databaseOf({});
+    new WordIndex(database);
+    database.transaction(() => add(database, { many: texts }, 1));
+    const terms = database.column<string>('SELECT term FROM chunk_words_2_terms');
+    const { counts } = new WordTable(database);
+    const seeks = vi.spyOn(database, 'value');
+    const asked = words.slice(0, 60).map((each) => `${each.slice(0, 3)}${one('qxz')}${each.slice(4)}`);
+    for (const misspelt of asked) {
+      const most = misspelt.length >= 8 ? 2 : 1;
+      const sameLetter = terms.filter((term) => term[0] === misspelt[0]);
+      const distances = sameLetter.map((term) => compareWords(misspelt, term, most).edits);
+      seeks.mockClear();
+      const [found] = counts.similar([{ word: misspelt, terms: [{ text: misspelt }] }]);
+      expect(seeks.mock.calls.length).toBeLessThan(sameLetter.length * (most === 1 ? 0.4 : 0.9));
+      const near = found?.terms.map(({ text }) => compareWords(misspelt, text, most).edits) ?? [];
+      const least = Math.min(...distances);
+      const nearest = distances.filter((edits) => edits === least && edits <= most);
+      expect(near).toEqual(nearest.slice(0, 3));
+    }
+  });
+
   test('words in more places than a search reads are weighed by an estimate of their number', () => {
     const many = Array.from(
       { length: 22_000 },
@@ -408,4 +438,19 @@ describe('the order of words', () => {
     const index = indexOf(databaseOf({ 甲: ['明月，上海', '上海的明月'] }), 1);
     expect(index.search('上海的明月', 2)[0]).toMatchObject({ ordinal: 1 });
   });
+});
+
+test('a purge forgets the words that no chunk contains any more', () => {
+  const database = databaseOf({ a: ['The zebra sleeps.', 'The giraffe sleeps.'] });
+  const index = new WordIndex(database);
+  const misspelt = (word: string): string[] =>
+    new SearchIndex(new WordTable(database), 1)
+      .misspelt(word)
+      .flatMap(({ terms }) => terms.map(({ text }) => text));
+  expect([misspelt('girafe'), misspelt('zebar')]).toEqual([['giraff'], ['zebra']]);
+  database.run("DELETE FROM chunk WHERE text LIKE '%zebra%'");
+  for (const _ of index.purge()) expect(database.pragma('integrity_check')).toBe('ok');
+  const terms = database.column('SELECT term FROM chunk_words_2_terms');
+  expect(terms).toContain('giraff');
+  expect(terms).not.toContain('zebra');
 });
