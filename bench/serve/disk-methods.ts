@@ -64,7 +64,7 @@ async function diskMethod(
   const gate = new Gate();
   gate.atOnce = atOnce;
   const waiting = new WaitingPrompts({
-    ...{ models, store, words: { byWords: async () => [] }, passages: { chunk: () => undefined } },
+    ...{ models, store, words: { byWords: () => Promise.resolve([]) }, passages: { chunk: () => undefined } },
     settings: { current: { prefetch: true, dtype: DTYPE } },
     log: { debug: (message, fields) => console.error(message, fields) },
   });

@@ -119,7 +119,7 @@ test.each(['HTTP', 'a stream'] as const)('what models send is understood over %s
   const asked: unknown[] = [];
   const query = ({ scope, limit }: { scope: { libraryIds: string[] }; limit: number }) => {
     asked.push([scope.libraryIds, limit]);
-    return Promise.resolve({ hits: [] });
+    return Promise.resolve({ hits: [], newest: limit === 5 ? 20_000 : null });
   };
   const { libraries } = withText('abc', { title: 'A' });
   const loader = { current: () => Promise.resolve() };
@@ -132,8 +132,10 @@ test.each(['HTTP', 'a stream'] as const)('what models send is understood over %s
       CallToolResultSchema,
     );
   expect(await call('list_libraries', null)).not.toHaveProperty('isError');
-  await call('search', { query: 'x', library: null, limit: null });
-  await call('search', { query: 'x', library: '', limit: '5', reason: 'because' });
+  const newestOnly = async (input: object) =>
+    (await call('search', input)).structuredContent?.['newest_only'];
+  expect(await newestOnly({ query: 'x', library: null, limit: null })).toBeNull();
+  expect(await newestOnly({ query: 'x', library: '', limit: '5', reason: 'because' })).toBe(20_000);
   await call('search', { query: 'x', library: '', limit: '' });
   await call('search', { query: 'x', library: 'Notes', limit: 5.0 });
   expect(asked).toEqual([
