@@ -35,7 +35,7 @@ import { adjustedFailure } from './platform/settings.ts';
 import type { SettingsService } from './platform/settings-service.ts';
 import { activeChunkSets } from './retrieval/active-sets.ts';
 import { SearchService } from './retrieval/search-service.ts';
-import type { SearchRunner } from './retrieval/search-thread.ts';
+import type { SearchThread } from './retrieval/search-thread.ts';
 import type { VectorIndexes } from './retrieval/vector-indexes.ts';
 
 /** The parts of the app that profiles share with it. */
@@ -43,7 +43,7 @@ interface SharedParts extends Core {
   paths: Paths;
   catalogue: Catalogue;
   vectorIndexes: VectorIndexes;
-  searches: SearchRunner;
+  searches: SearchThread;
   tables: TableService;
   store: ChunkStore;
   loader: ModelLoader;
@@ -88,6 +88,7 @@ export class Profile {
     const found = settings.adjusted.filter(({ name }) => name in overrides).map(adjustedFailure);
     const opened = new Disposables(app.log);
     try {
+      app.searches.start(); // while the model loads
       const { active, giveBack } = await app.chosenModels.take(choice, settings);
       opened.add({ close: giveBack });
       const refused = app.refusesFormat(active, settings.current.dtype);
