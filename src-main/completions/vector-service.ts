@@ -3,7 +3,7 @@ import { KvasirError } from '../../src-shared/errors.ts';
 import type { ActiveEmbedder, EmbedderSource } from '../models/active-model.ts';
 import type { EmbeddingRules } from '../models/embedding/families.ts';
 import { allowsSize, asPassage, asQuestion, cutVector, sizesOf } from '../models/embedding/rules.ts';
-import { dot } from '../retrieval/vector-index.ts';
+import { dot } from '../retrieval/exact-hits.ts';
 import { requireInUse } from './names.ts';
 
 interface EmbeddingResult {

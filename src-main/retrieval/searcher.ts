@@ -1,7 +1,8 @@
-import type { SearchScope } from '../catalogue/search-scope.ts';
+import type { Hit, SearchScope } from '../catalogue/search-scope.ts';
 import type { VectorTable } from '../catalogue/vector-table.ts';
 import type { WordTable } from '../catalogue/word-table.ts';
 import type { WordTerms } from '../catalogue/words.ts';
+import { exactHits, type Candidates } from './exact-hits.ts';
 import { highlights } from './highlights.ts';
 import { choosePassages, fullTextRanking, retrieve } from './retriever.ts';
 import { SearchIndex } from './search-index.ts';
@@ -56,6 +57,16 @@ export class Searcher {
   /** The texts of chunks, and the titles above them, by id. */
   texts(chunkIds: readonly number[]): ReturnType<WordTable['texts']> {
     return this.#words.texts(chunkIds);
+  }
+
+  /** As exactHits(). */
+  exactHits(
+    model: number,
+    query: Float32Array,
+    candidates: Candidates,
+    limits: { limit: number; floor: number },
+  ): Hit[] {
+    return exactHits(this.#vectors, model, query, candidates, limits);
   }
 
   /** The next `limit` vectors after the row `after`. */

@@ -7,7 +7,9 @@ import { NO_RULES } from '../models/embedding/rules.ts';
 import { openDatabase, type Database } from '../platform/database.ts';
 import { randomFrom } from '../testing/random.ts';
 import { searchesOf } from '../testing/searches.ts';
-import { VectorIndex, dot } from './vector-index.ts';
+import { dot } from './exact-hits.ts';
+import type { SearchRunner } from './search-thread.ts';
+import { VectorIndex } from './vector-index.ts';
 
 const SCHEMA = `CREATE TABLE document (id INTEGER PRIMARY KEY, library_id INTEGER NOT NULL, title TEXT NOT NULL);
   CREATE TABLE chunk (id INTEGER PRIMARY KEY, chunk_set_id INTEGER NOT NULL, document_id INTEGER NOT NULL,
@@ -34,7 +36,7 @@ function unitVectors(count: number, topics: number, seed: number): Float32Array[
 }
 
 /** Chunks 1 to `count`, ten in a document, and the index of one model. */
-function indexOf(count: number, identity = 'a', dimension = DIMENSION) {
+function indexOf(count: number, identity = 'a', dimension = DIMENSION, during: () => void = () => undefined) {
   const database = openDatabase(':memory:', [SCHEMA]);
   new WordIndex(database); // creates the index of places
   const table = new VectorTable(database);
@@ -42,7 +44,15 @@ function indexOf(count: number, identity = 'a', dimension = DIMENSION) {
   for (let id = 1; id <= count; id++) database.run(insert, id, Math.ceil(id / 10), (id - 1) % 10);
   const info = { dimension } as ActiveEmbedder['embedder']['info'];
   const embedder = { info } as ActiveEmbedder['embedder'];
-  const index = new VectorIndex(table, engine, searchesOf(database), { identity, rules: NO_RULES, embedder });
+  const here = searchesOf(database);
+  const searches: SearchRunner = {
+    run: async (...request) => {
+      const reply = await here.run(...request);
+      during(); // as while a thread answers
+      return reply;
+    },
+  };
+  const index = new VectorIndex(table, engine, searches, { identity, rules: NO_RULES, embedder });
   onTestFinished(() => {
     index.dispose();
     database.close();
@@ -161,6 +171,28 @@ describe('the compact copy', () => {
     expect(await finds(index, 100, vectors)).toBe(false);
     expect((await index.nearest(other!, ALL, 1)).hits[0]?.chunkId).toBe(100);
     expect((await index.nearest(another!, ALL, 1)).hits[0]?.chunkId).toBe(99);
+  });
+
+  test('follows what is deleted and stored again while rows are read', async () => {
+    const steps: (() => void)[] = [];
+    const { database, index } = indexOf(300, 'a', DIMENSION, () => steps.shift()?.());
+    const vectors = unitVectors(301, 0, 1);
+    const [newest] = vectors.slice(300);
+    put(index, ids(300), vectors.slice(0, 300));
+    steps.push(() => {
+      database.run('DELETE FROM chunk WHERE id IN (7, 300)');
+      database.run(
+        "INSERT INTO chunk (id, chunk_set_id, document_id, ordinal, title, text) VALUES (300, 1, 30, 9, '', '')",
+      );
+      put(index, [300], [newest!]);
+    });
+    const found = (query: Float32Array | undefined) => index.nearest(query!, ALL, 1);
+    expect((await found(newest)).hits).toMatchObject([
+      { chunkId: 300, score: expect.closeTo(1, 4) as number },
+    ]);
+    expect(steps).toEqual([]);
+    expect(await finds(index, 7, vectors)).toBe(false);
+    expect(await finds(index, 8, vectors)).toBe(true);
   });
 
   test("has no other model's vectors, and is complete again after an aborted search", async () => {

@@ -10,8 +10,6 @@ import type { VectorCopy } from './vector-copy.ts';
 /** Rows read by one request to the thread of searches: a few milliseconds. */
 const ROWS_AT_ONCE = 200;
 
-/** Candidates whose exact vectors are read at a time. */
-const READ_AT_ONCE = 64;
 /** Candidates for each hit; about six are read, more where many passages are equally near. */
 const CANDIDATES_PER_HIT = 32;
 const LEAST_CANDIDATES = 1024;
@@ -49,8 +47,8 @@ export class VectorIndex {
   readonly #unsubscribe: () => void;
   /** Id of the last row in the copy. */
   #last = 0;
-  /** Rows that were deleted, by id, with their chunks. */
-  #deleted = new Map<number, number>();
+  /** Rows that were deleted, with their chunks. */
+  readonly #deleted: [id: number, chunkId: number][] = [];
 
   constructor(
     vectors: VectorTable,
@@ -66,7 +64,7 @@ export class VectorIndex {
     this.#dimension = embedder.info.dimension;
     this.#scan = engine.createVectorScan(this.#dimension);
     // Those that are not in the copy, too: the thread may just be reading them.
-    this.#unsubscribe = vectors.onDelete(this.#model, (id, chunkId) => this.#deleted.set(id, chunkId));
+    this.#unsubscribe = vectors.onDelete(this.#model, (id, chunkId) => this.#deleted.push([id, chunkId]));
   }
 
   /** Chunks after `after` that have no vector yet, of a set or of one of its documents. */
@@ -106,18 +104,10 @@ export class VectorIndex {
     await this.load(signal);
     const most = Math.max(LEAST_CANDIDATES, limit * CANDIDATES_PER_HIT);
     const { chunks, bounds, count, mean, deviation } = await this.#scan.nearest(query, scopeOf(scope), most);
-    throwIfAborted(signal);
     const floor = count < TELLING ? this.#floor : mean + OUTSTANDING * deviation;
-    const hits: Hit[] = [];
-    for (let start = 0; start < chunks.length; start += READ_AT_ONCE) {
-      const least = Math.max(floor, hits[limit - 1]?.score ?? floor);
-      if ((bounds[start] ?? 0) < least) break; // no later one is nearer
-      const ids = [...chunks.subarray(start, start + READ_AT_ONCE)];
-      for (const { vector, ...place } of this.#vectors.of(this.#model, ids))
-        hits.push({ ...place, score: dot(query, floats(vector)) });
-      hits.sort((a, b) => b.score - a.score || a.chunkId - b.chunkId).splice(limit);
-    }
-    return { hits: hits.filter(({ score }) => score >= floor), unrelated: count < TELLING ? 0 : mean };
+    const given = [this.#model, query, { chunks, bounds }, { limit, floor }] as const;
+    const hits = await this.#searches.run('exactHits', [...given], signal);
+    return { hits, unrelated: count < TELLING ? 0 : mean };
   }
 
   /** Brings the compact copy up to date; the thread of searches reads the rows. ABORTED. */
@@ -141,16 +131,15 @@ export class VectorIndex {
 
   /** Some at a time; false: there are none. */
   async #removeDeleted(signal: AbortSignal | undefined): Promise<boolean> {
-    const some = [...this.#deleted].slice(0, ROWS_AT_ONCE);
+    const some = this.#deleted.splice(-ROWS_AT_ONCE);
     if (some.length === 0) return false;
-    for (const [id] of some) this.#deleted.delete(id);
     try {
       const kept = await this.#searches.run('vectorsInPlaceOf', [this.#model, this.#dimension, some], signal);
       await this.#scan.remove(Float64Array.from(some.map(([, chunkId]) => chunkId)));
       await this.#copy(kept);
       return true;
     } catch (error) {
-      for (const [id, chunkId] of some) this.#deleted.set(id, chunkId);
+      this.#deleted.push(...some);
       throw error;
     }
   }
@@ -177,17 +166,4 @@ function scopeOf({ chunkSetIds, documentIds, standIns }: SearchScope): VectorSco
     standIns: Float64Array.from([...(standIns ?? [])].flat()),
     documents: documentIds && Float64Array.from(documentIds),
   };
-}
-
-function floats(bytes: Buffer): Float32Array {
-  const aligned = bytes.byteOffset % 4 === 0 ? bytes : Buffer.from(new Uint8Array(bytes));
-  return new Float32Array(aligned.buffer, aligned.byteOffset, Math.floor(aligned.byteLength / 4));
-}
-
-/** For unit vectors the dot product is the cosine. */
-export function dot(a: Float32Array, b: Float32Array): number {
-  if (a.length !== b.length) return 0;
-  let sum = 0;
-  for (let i = 0; i < a.length; i++) sum += (a[i] ?? 0) * (b[i] ?? 0);
-  return sum;
 }
