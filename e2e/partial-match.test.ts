@@ -58,6 +58,7 @@ function withoutExact(store: ChunkCache): ChunkCache {
   let asked = 0;
   return {
     has: (key) => store.has(key),
+    isAway: (key) => store.isAway(key),
     entry: (key) => store.entry(key),
     hasRoom: (...args) => store.hasRoom(...args),
     found: (key) => store.found(key),

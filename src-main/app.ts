@@ -104,7 +104,7 @@ async function openWithRoom(base: Base): Promise<Services> {
 }
 
 function startWork(base: Base, services: Services): void {
-  const { paths, core, store, sharing, own } = base;
+  const { core, store, sharing, own } = base;
   const { loader, devices, searches, downloads, libraries, models, watching, firstUse } = services;
   firstUse.start();
   downloads.start();
@@ -119,7 +119,7 @@ function startWork(base: Base, services: Services): void {
   if (!core.settings.current.welcomed) void findModels(base, services);
   libraries.start();
   watching.start();
-  sharing.shareStored(store, paths.store);
+  sharing.shareStored(store);
   const check = new AbortController();
   own.add({ close: () => check.abort() });
   void checkDatabases(base, check.signal);

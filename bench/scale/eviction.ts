@@ -14,7 +14,7 @@ export function evictionOf(path: string, entries: number): { decide: () => void;
     throw error;
   });
   database.transaction(() => {
-    for (let i = index.entries; i < entries; i++) index.insert(entry(i));
+    for (let i = index.entriesIn(''); i < entries; i++) index.insert(entry(i));
   });
   let order = entries;
   const decide = (): void => {
@@ -34,6 +34,7 @@ function entry(i: number): ChunkRow {
   return {
     ...{
       key: String(i).padStart(64, '0'),
+      folder: '',
       kind: 'chunk',
       fingerprint: 'f'.repeat(64),
       prefixHash: 'p'.repeat(64),

@@ -5,7 +5,6 @@ import type { Entry, ZipFile } from 'yauzl';
 import type { ImportReport } from '../../src-shared/contract/cache.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
-import { Layout } from '../kvstore/files.ts';
 import type { ChunkFiles, ChunkStore } from '../kvstore/store.ts';
 import { requireChunk } from '../kvstore/verify.ts';
 import { discard } from '../platform/discard.ts';
@@ -26,8 +25,6 @@ import { writeArchive, type Run } from './write-archive.ts';
 
 interface ArchiveOptions {
   store: ChunkStore;
-  /** The store's folder. */
-  dir: string;
   files: ChunkFiles;
   catalogue: Pick<Catalogue, 'documents' | 'kvKeys' | 'libraries'>;
 }
@@ -56,11 +53,11 @@ export class ChunkArchive {
         `No chunks of the library of ${folder} are stored.`,
         'Ask it a question first; this computes its passages.',
       );
-    const layout = new Layout(this.#options.dir);
+    const { store } = this.#options;
     const part = `${file}.part`;
     let written: ManifestChunk[];
     try {
-      written = await writeArchive(part, chunks, layout, run);
+      written = await writeArchive(part, chunks, (key) => store.path(key), run);
       await rename(part, file);
     } catch (error) {
       await discard(part);

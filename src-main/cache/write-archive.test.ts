@@ -12,10 +12,10 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-const layout = { chunkFile: (key: string) => join(dir, key) };
+const pathOf = (key: string): string => join(dir, key);
 const chunk = (digit: string, bytes = 300_000): ManifestChunk => {
   const key = digit.repeat(64);
-  writeFileSync(layout.chunkFile(key), Buffer.alloc(bytes, digit));
+  writeFileSync(pathOf(key), Buffer.alloc(bytes, digit));
   return { key, formatVersion: 1, bytes, label: digit };
 };
 const archive = (): string => join(dir, 'out.zip');
@@ -35,29 +35,29 @@ async function listed(): Promise<{ named: string[]; entries: string[] }> {
 
 test('all chunks and their list are in the file', async () => {
   const chunks = [chunk('a'), chunk('b'), chunk('c')];
-  expect(await writeArchive(archive(), chunks, layout)).toEqual(chunks);
+  expect(await writeArchive(archive(), chunks, pathOf)).toEqual(chunks);
   expect(await listed()).toEqual({ named: chunks.map(entryName), entries: chunks.map(entryName) });
 });
 
 test('one that is evicted meanwhile is left out, of the list too', async () => {
   const chunks = [chunk('a'), chunk('b'), chunk('c')];
   const evict = (done: number): void => {
-    if (done === 1) rmSync(layout.chunkFile('b'.repeat(64)));
+    if (done === 1) rmSync(pathOf('b'.repeat(64)));
   };
-  const there = await writeArchive(archive(), chunks, layout, { onProgress: evict });
+  const there = await writeArchive(archive(), chunks, pathOf, { onProgress: evict });
   expect(there.map(({ label }) => label)).toEqual(['a', 'c']);
   expect(await listed()).toEqual({ named: there.map(entryName), entries: there.map(entryName) });
 });
 
 test('one that was cut, or cannot be read, is a typed failure, and nothing is left running', async () => {
   const cut = chunk('b');
-  writeFileSync(layout.chunkFile(cut.key), 'short');
-  await expect(writeArchive(archive(), [chunk('a'), cut], layout)).rejects.toMatchObject({
+  writeFileSync(pathOf(cut.key), 'short');
+  await expect(writeArchive(archive(), [chunk('a'), cut], pathOf)).rejects.toMatchObject({
     code: 'CHUNK_CORRUPT',
   });
-  rmSync(layout.chunkFile(cut.key));
-  mkdirSync(layout.chunkFile(cut.key));
-  await expect(writeArchive(archive(), [chunk('a'), cut], layout)).rejects.toMatchObject({
+  rmSync(pathOf(cut.key));
+  mkdirSync(pathOf(cut.key));
+  await expect(writeArchive(archive(), [chunk('a'), cut], pathOf)).rejects.toMatchObject({
     code: 'CHUNK_CORRUPT',
   });
 });
@@ -69,8 +69,8 @@ test('it stops on request, and when the file cannot be written', async () => {
   };
   const run = { signal: abort.signal, onProgress: stop };
   const chunks = [chunk('a'), chunk('b')];
-  await expect(writeArchive(archive(), chunks, layout, run)).rejects.toMatchObject({ code: 'ABORTED' });
-  await expect(writeArchive(join(dir, 'none', 'out.zip'), chunks, layout)).rejects.toMatchObject({
+  await expect(writeArchive(archive(), chunks, pathOf, run)).rejects.toMatchObject({ code: 'ABORTED' });
+  await expect(writeArchive(join(dir, 'none', 'out.zip'), chunks, pathOf)).rejects.toMatchObject({
     code: 'ENOENT',
   });
 });

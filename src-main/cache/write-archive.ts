@@ -3,7 +3,6 @@ import { open, type FileHandle } from 'node:fs/promises';
 import { finished, pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
 import { KvasirError } from '../../src-shared/errors.ts';
-import type { Layout } from '../kvstore/files.ts';
 import { throwIfAborted } from '../platform/abort.ts';
 import { fileError } from '../platform/paths.ts';
 import { entryName, MANIFEST_NAME, type Manifest, type ManifestChunk } from './archive-manifest.ts';
@@ -15,13 +14,14 @@ export interface Run {
 }
 
 /**
- * Writes chunk files and their manifest into one file and returns the manifest: a chunk that is evicted before its turn is left out, so the
+ * Writes chunk files and their manifest into one file and returns the manifest: a chunk that is evicted, or moved to another folder,
+ * before its turn is left out, so the
  * manifest comes last. CHUNK_CORRUPT, ABORTED, and Node's errors for the output file.
  */
 export async function writeArchive(
   path: string,
   chunks: readonly ManifestChunk[],
-  layout: Pick<Layout, 'chunkFile'>,
+  pathOf: (key: string) => string | undefined,
   { signal, onProgress }: Run = {},
 ): Promise<ManifestChunk[]> {
   const zip = new ZipFile();
@@ -34,7 +34,7 @@ export async function writeArchive(
   try {
     for (const [done, chunk] of chunks.entries()) {
       onProgress?.(done, chunks.length);
-      const file = await openStored(layout.chunkFile(chunk.key, chunk.formatVersion));
+      const file = await openStored(pathOf(chunk.key));
       if (!file) continue;
       await Promise.race([addFile(zip, file, chunk), written]);
       there.push(chunk);
@@ -53,7 +53,8 @@ export async function writeArchive(
 }
 
 /** undefined when it no longer exists. */
-async function openStored(path: string): Promise<FileHandle | undefined> {
+async function openStored(path: string | undefined): Promise<FileHandle | undefined> {
+  if (path === undefined) return undefined;
   try {
     return await open(path, 'r');
   } catch (error) {

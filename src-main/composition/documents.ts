@@ -43,7 +43,7 @@ export function openDocuments(
       ...{ dir: paths.store, catalogue, store, models: loader, known, formats },
     }),
   );
-  const archive = new ChunkArchive({ store, dir: paths.store, files: engine, catalogue });
+  const archive = new ChunkArchive({ store, files: engine, catalogue });
   const backups = new BackupService({ data: paths.data, program: version, schemas: SCHEMAS, log, events });
   const libraries = own.add(
     new LibraryService({

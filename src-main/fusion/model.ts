@@ -61,6 +61,7 @@ export type FusionModel = Pick<
 export type ChunkCache = Pick<
   ChunkStore,
   | 'has'
+  | 'isAway'
   | 'entry'
   | 'hasRoom'
   | 'found'

@@ -27,6 +27,8 @@ const TIERS = ['shared', 'disk', 'ram', 'device'] as const satisfies readonly Le
 export interface ChunkReuse {
   /** The slowest tier that any of it was in; computed: nothing was reused. */
   tier: LeasedChunk['tier'] | 'computed';
+  /** Id of the added folder that any of it was read from; absent: none. */
+  folder?: string;
   /** Loaded into memory ahead of this use. */
   prefetched?: boolean;
   /** Which of its tokens, ascending. One run of all of them unless the chunk was matched in part. */
@@ -142,11 +144,12 @@ export function reuseOf(source: Source | undefined): ChunkReuse {
   if (!source) return { tier: 'computed', runs: [] };
   const leases = [...source.leases.values()];
   const tier = TIERS.find((each) => leases.some((lease) => lease.tier === each)) ?? 'disk';
+  const folder = tier === 'disk' ? leases.find((lease) => (lease.folder ?? '') !== '')?.folder : undefined;
   const prefetched = tier === 'ram' && leases.some((lease) => lease.prefetched);
   const runs = source.spans.flatMap(({ kind, start, count }) =>
     kind === 'reuse' ? [{ begin: start, count }] : [],
   );
-  return { tier, runs, ...(prefetched && { prefetched }) };
+  return { tier, runs, ...(folder !== undefined && { folder }), ...(prefetched && { prefetched }) };
 }
 
 export function reusedTokens({ runs }: ChunkReuse): number {

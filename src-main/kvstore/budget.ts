@@ -6,7 +6,9 @@ import type { ChunkRow } from './index-db.ts';
 import type { EntryKind, EvictReport, EvictRequest } from './types.ts';
 
 interface DiskBudgetOptions {
-  /** Size limit of all files in bytes. */
+  /** Id of the folder. */
+  folder: string;
+  /** Size limit of the folder's files in bytes. */
   bytes: number;
   /** Size limit of prefix blocks, as a share of `bytes`. */
   prefixShare: number;
@@ -15,6 +17,8 @@ interface DiskBudgetOptions {
   isInUse: (key: string) => boolean;
   /** Called before an entry's file is deleted. */
   onLeaving: (key: string) => void;
+  /** Moves an entry to another folder instead of deleting it; false if it is not worth a place there. */
+  demote: (row: ChunkRow) => Promise<boolean>;
 }
 
 /** An evict request that is processed part by part. */
@@ -22,6 +26,8 @@ type PartRequest = Omit<EvictRequest, 'keys' | 'bytes'> & {
   keys?: readonly string[] | undefined;
   bytes: number;
   below?: number | undefined;
+  /** The only folder to evict from, where entries may move to others. */
+  folder?: string;
 };
 
 /** The result of an eviction so far. */
@@ -36,12 +42,14 @@ interface EvictionProgress {
 interface SpaceRequest {
   kind: EntryKind;
   bytes: number;
-  /** Worth of an entry that nobody has asked for: only entries of a lower one are evicted for it. */
+  /** Worth of an entry that nobody has asked for, or that was evicted elsewhere: only entries of a lower one are evicted for it. */
   worth?: number | undefined;
+  /** Whether what is evicted for it is deleted, instead of moved to another folder. */
+  deletes?: boolean;
 }
 
 /**
- * Keeps the files within the budget. Prefix blocks arrive by the thousand and are cheap to lose: they never exceed
+ * Keeps a folder's files within its budget. Prefix blocks arrive by the thousand and are cheap to lose: they never exceed
  * their share, and chunks are evicted to give them that share.
  *
  * REQUIRES: its methods run one after another, with everything else that changes files or rows (the store's queue).
@@ -65,7 +73,12 @@ export class DiskBudget {
 
   /** Whether a new entry fits, after evicting others. */
   hasRoom(incoming: SpaceRequest): boolean {
-    return !this.#isOver(incoming) || this.#excess(incoming).enough;
+    return this.isFree(incoming) || this.#excess(incoming).enough;
+  }
+
+  /** Whether a new entry fits without that. */
+  isFree(incoming: SpaceRequest): boolean {
+    return !this.#isOver(incoming);
   }
 
   /**
@@ -75,7 +88,7 @@ export class DiskBudget {
   async makeRoom(incoming: SpaceRequest): Promise<void> {
     if (this.#isOver(incoming)) {
       const { rows, enough } = this.#excess(incoming);
-      if (enough) await this.#remove(rows);
+      if (enough) await (incoming.deletes ? this.#remove(rows) : this.#vacate(rows));
     }
     if (this.#fits(this.#over(incoming), incoming.kind)) return;
     const { kind, bytes, worth } = incoming;
@@ -92,17 +105,18 @@ export class DiskBudget {
     );
   }
 
-  /** Evicts down to the budget, as far as pins and leases allow. */
+  /** Evicts down to the budget, as far as pins and leases allow. What has a place in another folder moves there. */
   async shed(): Promise<EvictReport> {
     const done = nothingDone();
-    await this.#evictSome({ bytes: this.#over(NOTHING).prefix }, 'prefix', done);
-    await this.#evictSome({ bytes: this.#over(NOTHING).all }, 'chunk', done);
-    await this.#evictSome({ bytes: this.#over(NOTHING).all }, 'prefix', done);
+    const { folder } = this.#options;
+    await this.#evictSome({ folder, bytes: this.#over(NOTHING).prefix }, 'prefix', done);
+    await this.#evictSome({ folder, bytes: this.#over(NOTHING).all }, 'chunk', done);
+    await this.#evictSome({ folder, bytes: this.#over(NOTHING).all }, 'prefix', done);
     const isKept = this.#isOver(NOTHING);
     return { ...done, kept: isKept ? done.kept.size + this.#disk.index.pinnedTotals().entries : 0 };
   }
 
-  /** Evicts prefixes first: they are the cheapest to recompute. */
+  /** Deletes entries of all folders, prefixes first: they are the cheapest to recompute. */
   async evict({ bytes: wanted = Infinity, keys, ...request }: EvictRequest): Promise<EvictReport> {
     const done = nothingDone();
     for (const part of keys ? partsOf(keys) : [undefined])
@@ -123,7 +137,7 @@ export class DiskBudget {
     let wanted = request.bytes;
     for (;;) {
       const { rows, staying } = this.#choose({ ...request, bytes: wanted }, kind, stuck, ROUND);
-      const gone = new Set(await this.#remove(rows));
+      const gone = new Set(await (request.folder === undefined ? this.#remove(rows) : this.#vacate(rows)));
       for (const row of rows) {
         if (!gone.has(row)) stuck.add(row.key);
         else {
@@ -149,8 +163,9 @@ export class DiskBudget {
   /** Bytes over the limit after an entry is added: of prefixes, and in total. */
   #over({ kind, bytes }: SpaceRequest): { prefix: number; all: number } {
     const { index } = this.#disk;
-    const prefixes = index.held('prefix').bytes + (kind === 'prefix' ? bytes : 0);
-    return { prefix: prefixes - this.prefixBytes, all: index.bytes + bytes - this.bytes };
+    const { folder } = this.#options;
+    const prefixes = index.held('prefix', folder).bytes + (kind === 'prefix' ? bytes : 0);
+    return { prefix: prefixes - this.prefixBytes, all: index.bytesIn(folder) + bytes - this.bytes };
   }
 
   #isOver(incoming: SpaceRequest): boolean {
@@ -166,11 +181,12 @@ export class DiskBudget {
   /** Chooses victims: prefixes above their share, then chunks; further prefixes only if no chunk may be evicted. */
   #excess(incoming: SpaceRequest): { rows: ChunkRow[]; enough: boolean } {
     const over = this.#over(incoming);
+    const { folder } = this.#options;
     const below = incoming.worth;
-    let prefixes = this.#choose({ bytes: over.prefix }, 'prefix');
-    const chunks = this.#choose({ bytes: over.all - prefixes.bytes, below }, 'chunk');
+    let prefixes = this.#choose({ folder, bytes: over.prefix }, 'prefix');
+    const chunks = this.#choose({ folder, bytes: over.all - prefixes.bytes, below }, 'chunk');
     const missing = over.all - chunks.bytes;
-    if (missing > prefixes.bytes) prefixes = this.#choose({ bytes: missing, below }, 'prefix');
+    if (missing > prefixes.bytes) prefixes = this.#choose({ folder, bytes: missing, below }, 'prefix');
     const left = { prefix: over.prefix - prefixes.bytes, all: missing - prefixes.bytes };
     return { rows: [...prefixes.rows, ...chunks.rows], enough: this.#fits(left, incoming.kind) };
   }
@@ -178,9 +194,22 @@ export class DiskBudget {
   #choose(request: PartRequest, kind: EntryKind, stuck = new Set<string>(), most = Infinity): Victims {
     const { index, clock } = this.#disk;
     const { policy, isInUse } = this.#options;
-    const queues = request.keys ? index.candidatesOf(kind, request.keys) : index.candidates(kind);
-    const mustStay = (key: string): boolean => stuck.has(key) || isInUse(key);
+    const queues = request.keys
+      ? index.candidatesOf(kind, request.keys)
+      : index.candidates(kind, request.folder);
+    // What is not connected frees no space: it is deleted only where the request is for these entries, or for all.
+    const freesSpace = !request.keys && !request.all;
+    const mustStay = (row: ChunkRow): boolean =>
+      stuck.has(row.key) || isInUse(row.key) || (freesSpace && this.#disk.isAway(row));
     return chooseVictims(queues, policy(kind), { ...request, most }, mustStay, clock());
+  }
+
+  /** Moves rows to other folders, or deletes them; returns those that are no longer in this one. */
+  async #vacate(rows: ChunkRow[]): Promise<ChunkRow[]> {
+    const [moved, rest]: [ChunkRow[], ChunkRow[]] = [[], []];
+    for (const row of rows)
+      (row.kind === 'chunk' && (await this.#options.demote(row)) ? moved : rest).push(row);
+    return [...moved, ...(await this.#remove(rest))];
   }
 
   async #remove(rows: ChunkRow[]): Promise<ChunkRow[]> {

@@ -12,7 +12,7 @@ import type { OpenChunk, RamTier } from './ram-tier.ts';
 import type { SharedChunks } from './shared-chunks.ts';
 import { UseCounts } from './use-counts.ts';
 import type { ChunkFiles, ChunkOpener, Lease, LeaseSet, PrefetchRoom } from './types.ts';
-import type { Fault } from './verify.ts';
+import { exists, type Fault } from './verify.ts';
 
 interface ChunkLeasesParts {
   disk: ChunkDisk;
@@ -22,6 +22,8 @@ interface ChunkLeasesParts {
   shared: SharedChunks | undefined;
   /** Serialises everything that changes files or rows. */
   changes: SerialQueue;
+  /** A chunk is used from its file. */
+  onFileUse: (key: string, folder: string) => void;
 }
 
 /** Class of uses outside of requests. */
@@ -141,7 +143,9 @@ export class ChunkLeases {
       const row = disk.row(key);
       if (!row) return;
       ramTier.drop(key);
-      if (fault.kind === 'missing') disk.dropRow(key);
+      // It may have moved to another folder, or gone with its drive.
+      if (fault.kind === 'missing' && (await disk.isStillThere(row)) && !(await exists(disk.path(row))))
+        disk.dropRow(key);
       if (fault.kind === 'newer') await disk.setNewerAside(row);
       if (fault.kind === 'unreadable')
         disk.log.warn('A chunk file cannot be read now.', { key, error: fault.reason });
@@ -195,6 +199,8 @@ export class ChunkLeases {
     if (!row) return undefined;
     const opened = await openRow(disk, files, row, opener);
     if (opened.kind === 'ok') return { row, chunk: opened.chunk };
+    const hasMoved = opened.kind === 'missing' && (disk.row(key)?.folder ?? row.folder) !== row.folder;
+    if (hasMoved) return this.#opened(key, opener);
     await this.#settleQuietly(key, opened);
     return undefined;
   }
@@ -234,6 +240,7 @@ export class ChunkLeases {
     const lease = this.#lease(openChunk);
     const now = disk.clock();
     this.counts[openChunk.ramBytes > 0 ? 'ram' : 'disk']++;
+    if (openChunk.ramBytes === 0) this.#parts.onFileUse(key, openChunk.folder);
     if (lease.prefetched) this.counts.prefetchHits++;
     if (prefetchedAt !== undefined) workload.cameTrue(openChunk, now);
     openChunk.prefetchedAt = undefined;
@@ -255,7 +262,7 @@ export class ChunkLeases {
   }
 
   #lease(openChunk: OpenChunk): Lease {
-    const { key, chunk, ramBytes, prefetchedAt } = openChunk;
+    const { key, folder, chunk, ramBytes, prefetchedAt } = openChunk;
     this.inUse.hold(key);
     this.leases.hold(key);
     let held = true;
@@ -267,6 +274,6 @@ export class ChunkLeases {
       this.#parts.ramTier.release(openChunk);
     };
     const tier = ramBytes > 0 ? 'ram' : 'disk';
-    return { key, chunk, tier, bytes: chunk.bytes, prefetched: prefetchedAt !== undefined, release };
+    return { key, chunk, tier, folder, bytes: chunk.bytes, prefetched: prefetchedAt !== undefined, release };
   }
 }

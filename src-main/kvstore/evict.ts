@@ -26,7 +26,7 @@ export function chooseVictims(
   queues: Iterable<Iterable<ChunkRow>>,
   policy: { worth(row: ChunkRow, now: number): number },
   request: EvictionCriteria,
-  mustStay: (key: string) => boolean,
+  mustStay: (row: ChunkRow) => boolean,
   now: number,
 ): Victims {
   const victims: Victims = { rows: [], bytes: 0, staying: [] };
@@ -35,7 +35,7 @@ export function chooseVictims(
   for (const row of leastWorthFirst(queues, policy, now)) {
     if (request.below !== undefined && policy.worth(row, now) >= request.below) break;
     if (keys && !keys.has(row.key)) continue;
-    if (mustStay(row.key)) {
+    if (mustStay(row)) {
       victims.staying.push(row.key);
       continue;
     }

@@ -78,6 +78,11 @@ export class Layout {
   relative(path: string): string {
     return path.slice(this.dir.length + 1).replaceAll(sep, '/');
   }
+
+  /** Whether a path is inside the folder. */
+  holds(path: string): boolean {
+    return path.startsWith(this.dir + sep);
+  }
 }
 
 /**

@@ -1,12 +1,20 @@
 import { messageOf } from '../platform/failure.ts';
+import { TimeSlice } from '../platform/time-slice.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { ChunkDisk } from './disk.ts';
 import type { ChunkRow } from './index-db.ts';
 import type { ChunkFiles, SimilarChunk, TextIdentity } from './types.ts';
 
 /** Adds missing chunks: after a migration, a rebuilt index, a crash between a row and its fingerprints. */
-export function enterMissing(disk: ChunkDisk, files: ChunkFiles): void {
+export async function enterMissing(
+  disk: ChunkDisk,
+  files: ChunkFiles,
+  isClosing: () => boolean = () => false,
+): Promise<void> {
+  const slice = new TimeSlice();
   for (const key of disk.similar.missing(disk.index.held('chunk').entries)) {
+    await slice.step();
+    if (isClosing()) return;
     const row = disk.row(key);
     const tokens = row && tokensOf(disk, files, row);
     if (tokens) enter(disk, key, tokens);

@@ -4,7 +4,7 @@ import type { EvictionCandidate } from './eviction/policy.ts';
 import type { ChunkEntry, EntryKind, KindTotals, ListedEntry, ListFilter } from './types.ts';
 
 /** A row of the index. */
-export interface ChunkRow extends Omit<ChunkEntry, 'pinned' | 'leases' | 'inRam'> {
+export interface ChunkRow extends Omit<ChunkEntry, 'pinned' | 'away' | 'leases' | 'inRam'> {
   pinned: 0 | 1;
   /** Of the last use; see EvictionCandidate. */
   order: number;
@@ -18,17 +18,17 @@ interface EntryTotals {
 }
 
 /** The columns shown in very long lists. */
-type ListedRow = Pick<ChunkRow, Exclude<keyof ListedEntry, 'inRam'>>;
+type ListedRow = Pick<ChunkRow, Exclude<keyof ListedEntry, 'away' | 'inRam'>>;
 
 /** Aggregated or single entries. */
-type UsageRow = KindTotals & Pick<ChunkRow, 'class' | 'pinned' | 'order'>;
+type UsageRow = KindTotals & Pick<ChunkRow, 'folder' | 'class' | 'pinned' | 'order'>;
 
 interface Use extends EvictionCandidate {
   /** Uses since the last flush. */
   hits: number;
 }
 
-const COLUMNS = `key, kind, fingerprint, prefix_hash AS prefixHash, dtype, layers, tokens, bytes, format_version AS formatVersion,
+const COLUMNS = `key, folder, kind, fingerprint, prefix_hash AS prefixHash, dtype, layers, tokens, bytes, format_version AS formatVersion,
   label, pinned, hits, created_at AS createdAt, last_used_at AS lastUsedAt, class, use_order AS "order", use_offset AS offset`;
 
 /** Rows read before yielding to other calls: a few milliseconds. */
@@ -53,19 +53,25 @@ function listQuery({ kind, fingerprint, pinned }: ListFilter): string {
 /** Compiled when the index is opened. */
 const SQL = {
   get: `SELECT ${COLUMNS} FROM chunks WHERE key = ?`,
-  listed: `SELECT key, kind, fingerprint, dtype, tokens, bytes, label, pinned, hits, last_used_at AS lastUsedAt FROM chunks
+  listed: `SELECT key, folder, kind, fingerprint, dtype, tokens, bytes, label, pinned, hits, last_used_at AS lastUsedAt FROM chunks
     WHERE key > ? ORDER BY key LIMIT ?`,
   after: `SELECT ${COLUMNS} FROM chunks WHERE key > ? ORDER BY key LIMIT ?`,
-  candidates: `SELECT ${COLUMNS} FROM chunks INDEXED BY chunks_by_group WHERE NOT pinned AND kind = @kind
+  candidates: `SELECT ${COLUMNS} FROM chunks INDEXED BY chunks_by_group WHERE NOT pinned AND folder = @folder AND kind = @kind
     AND fingerprint = @fingerprint AND dtype = @dtype AND class = @class ORDER BY use_order, use_offset DESC`,
-  held: `SELECT kind, fingerprint, dtype, class, pinned, count(*) AS entries, sum(tokens) AS tokens, sum(bytes) AS bytes,
-    max(use_order) AS "order" FROM chunks GROUP BY kind, fingerprint, dtype, class, pinned`,
-  insert: `INSERT INTO chunks (key, kind, fingerprint, prefix_hash, dtype, layers, tokens, bytes, format_version,
+  held: `SELECT folder, kind, fingerprint, dtype, class, pinned, count(*) AS entries, sum(tokens) AS tokens, sum(bytes) AS bytes,
+    max(use_order) AS "order" FROM chunks GROUP BY folder, kind, fingerprint, dtype, class, pinned`,
+  insert: `INSERT INTO chunks (key, folder, kind, fingerprint, prefix_hash, dtype, layers, tokens, bytes, format_version,
       label, pinned, hits, created_at, last_used_at, class, use_order, use_offset)
-    VALUES (@key, @kind, @fingerprint, @prefixHash, @dtype, @layers, @tokens, @bytes, @formatVersion,
+    VALUES (@key, @folder, @kind, @fingerprint, @prefixHash, @dtype, @layers, @tokens, @bytes, @formatVersion,
       @label, @pinned, @hits, @createdAt, @lastUsedAt, @class, @order, @offset)`,
   remove: `DELETE FROM chunks WHERE key = ?`,
   setPinned: `UPDATE chunks SET pinned = ? WHERE key = ?`,
+  setFolder: `UPDATE chunks SET folder = ? WHERE key = ?`,
+  addDeletion: `INSERT OR IGNORE INTO deletions VALUES (?, ?)`,
+  isDeleted: `SELECT 1 FROM deletions WHERE folder = ? AND key = ?`,
+  keysIn: `SELECT key FROM chunks WHERE folder = ? LIMIT ?`,
+  forgetDeletions: `DELETE FROM deletions WHERE folder = ?`,
+  folders: `SELECT folder FROM chunks GROUP BY folder UNION SELECT folder FROM deletions GROUP BY folder`,
   use: `UPDATE chunks SET hits = hits + @hits, last_used_at = @lastUsedAt, class = @class, use_order = @order,
     use_offset = @offset WHERE key = @key`,
   workload: `SELECT state FROM workload`,
@@ -74,7 +80,8 @@ const SQL = {
 
 /**
  * Rows and their totals. Not thread-safe and not shared: the store's lock ensures that this is the only writing
- * connection. Invariant: the totals per kind and model, and of pinned entries, equal count and sum over the table.
+ * connection. Invariant: the totals per folder, kind and model, and of pinned entries, equal count and sum over the
+ * table.
  */
 export class ChunkIndex {
   readonly #db: Database;
@@ -84,10 +91,7 @@ export class ChunkIndex {
   readonly #groups = new Map<string, RowGroup>();
   #order = 0;
   #lastRequest: object | undefined;
-  readonly #held: Record<EntryKind, EntryTotals> = {
-    chunk: { entries: 0, bytes: 0 },
-    prefix: { entries: 0, bytes: 0 },
-  };
+  readonly #held = new Map<string, Record<EntryKind, EntryTotals>>();
   readonly #pinned: EntryTotals = { entries: 0, bytes: 0 };
   /** Cached, because counting takes time in proportion to the number of entries. */
   readonly #totals = new Map<string, KindTotals>();
@@ -104,16 +108,21 @@ export class ChunkIndex {
     }
   }
 
-  get entries(): number {
-    return this.#held.chunk.entries + this.#held.prefix.entries;
-  }
-  /** Total bytes of the files. */
-  get bytes(): number {
-    return this.#held.chunk.bytes + this.#held.prefix.bytes;
+  /** Of one folder, or of all. */
+  held(kind: EntryKind, folder?: string): EntryTotals {
+    const held: EntryTotals = { entries: 0, bytes: 0 };
+    for (const [id, totals] of this.#held)
+      if (folder === undefined || id === folder) add(held, totals[kind], 1);
+    return held;
   }
 
-  held(kind: EntryKind): Readonly<EntryTotals> {
-    return this.#held[kind];
+  entriesIn(folder: string): number {
+    return this.held('chunk', folder).entries + this.held('prefix', folder).entries;
+  }
+
+  /** Total bytes of the files in a folder. */
+  bytesIn(folder: string): number {
+    return this.held('chunk', folder).bytes + this.held('prefix', folder).bytes;
   }
 
   get(key: string): ChunkRow | undefined {
@@ -121,12 +130,14 @@ export class ChunkIndex {
   }
 
   /**
-   * Unpinned rows, separately per group and in eviction order. Nothing may be written while an iteration is in
-   * progress.
+   * Unpinned rows of one folder or of all, separately per group and in eviction order. Nothing may be written while an
+   * iteration is in progress.
    */
-  candidates(kind: EntryKind): Iterable<ChunkRow>[] {
+  candidates(kind: EntryKind, folder?: string): Iterable<ChunkRow>[] {
     this.flush();
-    const groups = [...this.#groups.values()].filter((group) => group.kind === kind);
+    const groups = [...this.#groups.values()].filter(
+      (group) => group.kind === kind && (folder === undefined || group.folder === folder),
+    );
     return groups.map((group) => ({
       [Symbol.iterator]: () => this.#db.iterate<ChunkRow>(SQL.candidates, group),
     }));
@@ -202,8 +213,53 @@ export class ChunkIndex {
     return true;
   }
 
-  #addGroup({ kind, fingerprint, dtype, class: name }: RowGroup): void {
-    const group = { kind, fingerprint, dtype, class: name };
+  /** The file of a row is in another folder now. */
+  setFolder(row: ChunkRow, folder: string): void {
+    this.#db.run(SQL.setFolder, folder, row.key);
+    this.#count({ ...row, entries: 1 }, -1);
+    this.#addGroup({ ...row, folder });
+    this.#count({ ...row, folder, entries: 1 }, 1);
+  }
+
+  /** Removes rows whose folder is not connected, and notes that their files have to be deleted. */
+  removeAway(rows: readonly ChunkRow[]): void {
+    if (rows.length === 0) return;
+    this.#db.transaction(() => {
+      for (const { folder, key } of rows) this.#db.run(SQL.addDeletion, folder, key);
+    });
+    this.remove(rows.map(({ key }) => key));
+  }
+
+  /** Whether a chunk was deleted while its folder was not connected. */
+  isDeleted(folder: string, key: string): boolean {
+    return this.#db.value(SQL.isDeleted, folder, key) !== undefined;
+  }
+
+  /** Its files were deleted. */
+  forgetDeletions(folder: string): void {
+    this.#db.run(SQL.forgetDeletions, folder);
+  }
+
+  /** Ids of all folders that rows or deletions name. */
+  folders(): string[] {
+    return this.#db.all<{ folder: string }>(SQL.folders).map(({ folder }) => folder);
+  }
+
+  /** Drops all rows and deletions of a folder, whose files stay. Returns the number of rows. */
+  forgetFolder(folder: string): number {
+    let dropped = 0;
+    for (;;) {
+      const keys = this.#db.all<{ key: string }>(SQL.keysIn, folder, ROWS_AT_ONCE).map(({ key }) => key);
+      if (keys.length === 0) break;
+      this.remove(keys);
+      dropped += keys.length;
+    }
+    this.forgetDeletions(folder);
+    return dropped;
+  }
+
+  #addGroup({ folder, kind, fingerprint, dtype, class: name }: RowGroup): void {
+    const group = { folder, kind, fingerprint, dtype, class: name };
     this.#groups.set(groupKey(group), group);
   }
 
@@ -220,7 +276,12 @@ export class ChunkIndex {
     this.#totals.set(kindKey(rows), totals);
     add(totals, rows, by);
     totals.tokens += by * rows.tokens;
-    add(this.#held[kind], rows, by);
+    const held = this.#held.get(rows.folder) ?? {
+      chunk: { entries: 0, bytes: 0 },
+      prefix: { entries: 0, bytes: 0 },
+    };
+    this.#held.set(rows.folder, held);
+    add(held[kind], rows, by);
     if (rows.pinned) add(this.#pinned, rows, by);
   }
 
@@ -287,10 +348,10 @@ export class ChunkIndex {
   }
 }
 
-type RowGroup = Pick<ChunkRow, 'kind' | 'fingerprint' | 'dtype' | 'class'>;
+type RowGroup = Pick<ChunkRow, 'folder' | 'kind' | 'fingerprint' | 'dtype' | 'class'>;
 
 function groupKey(row: RowGroup): string {
-  return `${kindKey(row)} ${row.class}`;
+  return `${row.folder} ${kindKey(row)} ${row.class}`;
 }
 
 function kindKey({ kind, fingerprint, dtype }: Pick<KindTotals, 'kind' | 'fingerprint' | 'dtype'>): string {

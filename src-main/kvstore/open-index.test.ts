@@ -37,7 +37,7 @@ test('an index of a newer version is refused and nothing is touched', async () =
     await expect(openTestStore({ dir })).rejects.toMatchObject({
       code: 'STORE_VERSION',
       message: expect.stringMatching(
-        /newer version of Kvasir \(index version 999; this one knows 7\)\.$/,
+        /newer version of Kvasir \(index version 999; this one knows 8\)\.$/,
       ) as string,
       advice: expect.stringMatching(/Update Kvasir/) as string,
     });
@@ -64,7 +64,7 @@ test('an older index is copied, then migrated', async () => {
   const path = join(dir, 'index.db');
   const migrations = [...MIGRATIONS, 'CREATE TABLE extra (x INTEGER) STRICT;'];
   const { index, backup, setAside } = openIndex(path, { ...options, migrations });
-  expect(index.entries).toBe(2);
+  expect(index.entriesIn('')).toBe(2);
   index.close();
   expect(setAside).toBeUndefined();
   expect(backup).toBe(`${path}.v${MIGRATIONS.length}-backup-20010909T014640000Z`);
@@ -81,7 +81,7 @@ test('an older index is copied, then migrated', async () => {
 /** Converts a store's index back to the first version, including its rows. */
 function toFirstVersion(dir: string): void {
   const db = new Database(join(dir, 'index.db'));
-  db.exec(`DROP INDEX chunks_by_kind; DROP TABLE fingerprints; DROP TABLE sketches; DROP TABLE sweep; DROP TABLE workload; DROP INDEX chunks_by_group; ALTER TABLE chunks DROP COLUMN kind; ALTER TABLE chunks DROP COLUMN class;
+  db.exec(`DROP TABLE deletions; DROP INDEX chunks_by_kind; DROP TABLE fingerprints; DROP TABLE sketches; DROP TABLE sweep; DROP TABLE workload; DROP INDEX chunks_by_group; ALTER TABLE chunks DROP COLUMN folder; ALTER TABLE chunks DROP COLUMN kind; ALTER TABLE chunks DROP COLUMN class;
     ALTER TABLE chunks DROP COLUMN use_offset; PRAGMA user_version = 1`);
   db.close();
 }
@@ -100,6 +100,26 @@ test('an index of the first version: its entries are chunks, with their uses and
   expect(again.list()).toEqual(before);
   expect(before.map((entry) => entry.class)).toEqual(['other 1', 'precompute']);
   expect(before.map(({ kind }) => kind)).toEqual(['chunk', 'chunk']);
+});
+
+test("an index of version 7: its entries are in the store's own folder", async () => {
+  const { dir, store } = await storeFor(9);
+  await fill(store, 2);
+  store.pin(B);
+  const before = store.list();
+  await store.close();
+  const db = new Database(join(dir, 'index.db'));
+  db.exec(`DROP TABLE deletions; DROP INDEX chunks_by_group; ALTER TABLE chunks DROP COLUMN folder;
+    CREATE INDEX chunks_by_group ON chunks (kind, fingerprint, dtype, class, use_order, use_offset DESC) WHERE NOT pinned;
+    PRAGMA user_version = 7`);
+  db.close();
+  const again = await openTestStore({ dir });
+  expect(again.recovery).toMatchObject({ adopted: 0, rowsDropped: 0, indexSetAside: undefined });
+  expect(again.list()).toEqual(before);
+  expect(before.map(({ folder, away }) => ({ folder, away }))).toEqual([
+    { folder: '', away: false },
+    { folder: '', away: false },
+  ]);
 });
 
 test('a crash in the middle of a migration leaves the old version, which is migrated at the next start', async () => {
@@ -149,7 +169,7 @@ test.each([
   db.close();
   const { index, setAside } = openIndex(path, options);
   expect(existsSync(setAside ?? '')).toBe(true);
-  expect(index.entries).toBe(0);
+  expect(index.entriesIn('')).toBe(0);
   expect(index.get(A)).toBeUndefined();
   index.close();
 });

@@ -111,7 +111,8 @@ function openAlone(path: string): Database {
 
 /** JavaScript computes with sizes and orders; keys are parts of paths. Readers of a row rely on these bounds. */
 const IMPOSSIBLE_ROW = `SELECT 1 FROM chunks WHERE NOT (
-  length(key) = 64 AND key NOT GLOB '*[^0-9a-f]*' AND kind IN ('chunk', 'prefix') AND dtype IN (${KV_DTYPES.map((dtype) => `'${dtype}'`).join(', ')})
+  length(key) = 64 AND key NOT GLOB '*[^0-9a-f]*' AND kind IN ('chunk', 'prefix') AND folder NOT GLOB '*[^0-9a-f]*' AND length(folder) <= 16
+  AND dtype IN (${KV_DTYPES.map((dtype) => `'${dtype}'`).join(', ')})
   AND layers BETWEEN 1 AND 65536 AND tokens BETWEEN 1 AND 2147483647 AND bytes BETWEEN 1 AND 1099511627776
   AND format_version BETWEEN 1 AND 65536 AND pinned IN (0, 1) AND hits BETWEEN 0 AND 9007199254740991
   AND created_at BETWEEN 0 AND 8640000000000000 AND last_used_at BETWEEN 0 AND 8640000000000000

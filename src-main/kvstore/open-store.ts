@@ -4,17 +4,19 @@ import { databaseError } from '../platform/database.ts';
 import { messageOf } from '../platform/failure.ts';
 import { ChunkDisk } from './disk.ts';
 import { codeOf, toStoreError } from './errors.ts';
-import { Layout, nodeFs, type StoreFs } from './files.ts';
+import { nodeFs, type Layout, type StoreFs } from './files.ts';
+import { ChunkFolders } from './folders.ts';
 import { StoreLock } from './lock.ts';
 import { openIndex } from './open-index.ts';
-import { Quarantine, type QuarantineCap } from './quarantine.ts';
+import type { QuarantineCap } from './quarantine.ts';
 import { reconcile } from './reconcile.ts';
 import { enterMissing } from './find-similar.ts';
-import type { ChunkFiles, RecoveryReport } from './types.ts';
+import type { AddedFolder, ChunkFiles, RecoveryReport } from './types.ts';
 import type { Logger } from '../platform/logger.ts';
 
 interface OpenStoreOptions {
   dir: string;
+  folders?: readonly AddedFolder[] | undefined;
   files: ChunkFiles;
   clock: () => number;
   log: Logger;
@@ -30,13 +32,15 @@ export interface OpenedStore {
 
 /** Opens folder, lock and index and reconciles them: returns a store that can serve. */
 export async function openStore(options: OpenStoreOptions): Promise<OpenedStore> {
-  const layout = new Layout(resolve(options.dir));
   const fs = options.fs ?? nodeFs;
+  const folders = new ChunkFolders(resolve(options.dir), fs, options.quarantineCap);
+  const { layout } = folders.own;
+  for (const folder of options.folders ?? []) folders.add(folder);
   try {
     await makeFolders(layout, fs);
     const lock = StoreLock.take(layout.lock);
     try {
-      return { lock, ...(await openLocked(layout, fs, options)) };
+      return { lock, ...(await openLocked(folders, fs, options)) };
     } catch (error) {
       lock.release();
       // No other Kvasir has it open: this process holds the lock.
@@ -48,23 +52,27 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenedStore>
 }
 
 async function openLocked(
-  layout: Layout,
+  folders: ChunkFolders,
   fs: StoreFs,
   options: OpenStoreOptions,
 ): Promise<Omit<OpenedStore, 'lock'>> {
   const { clock, log } = options;
   const onFlushFailed = (error: unknown): void =>
     log.warn('The last uses of chunks could not be written to the index.', { error: messageOf(error) });
-  const { index, similar, setAside, backup } = openIndex(layout.index, { now: clock(), onFlushFailed });
+  const { index, similar, setAside, backup } = openIndex(folders.own.layout.index, {
+    now: clock(),
+    onFlushFailed,
+  });
   try {
     if (setAside)
       log.error('The index was unreadable; it is rebuilt from the chunk files.', { keptAt: setAside });
     if (backup) log.info('The index was migrated to this version.', { backup });
-    const quarantine = new Quarantine(layout.quarantine, fs, options.quarantineCap);
-    await quarantine.load();
-    const disk = new ChunkDisk({ layout, fs, index, similar, quarantine, log, clock });
+    for (const id of index.folders())
+      if (!folders.get(id)) log.info('A cache folder is no longer used.', { chunks: index.forgetFolder(id) });
+    await folders.own.quarantine.load();
+    const disk = new ChunkDisk({ folders, fs, index, similar, log, clock });
     const findings = await reconcile(disk, options.files, fs);
-    enterMissing(disk, options.files);
+    await enterMissing(disk, options.files);
     return { disk, found: { ...findings, indexSetAside: setAside, indexBackup: backup } };
   } catch (error) {
     index.close();

@@ -10,6 +10,8 @@ import type { ChunkOpener, EntryKind, PrefetchRoom } from './types.ts';
 export interface OpenChunk extends EvictionCandidate {
   readonly key: string;
   readonly kind: EntryKind;
+  /** Id of the folder with its file when it was opened. */
+  readonly folder: string;
   /** The model that opened it and owns its memory. */
   readonly opener: ChunkOpener;
   readonly chunk: ChunkKv;
@@ -115,7 +117,7 @@ export class RamTier {
 
   /** Takes ownership of a newly opened chunk and leases it. */
   add(row: ChunkRow, opener: ChunkOpener, chunk: ChunkKv): OpenChunk {
-    const { key, kind, lastUsedAt, order, offset } = row;
+    const { key, kind, folder, lastUsedAt, order, offset } = row;
     const other = this.#byKey.get(key);
     if (other?.opener === opener && !other.pulling) {
       // Two callers opened it concurrently; one open chunk is enough.
@@ -127,6 +129,7 @@ export class RamTier {
     const openChunk: OpenChunk = {
       key,
       kind,
+      folder,
       opener,
       chunk,
       leases: 1,

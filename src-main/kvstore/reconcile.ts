@@ -7,6 +7,7 @@ import { TimeSlice } from '../platform/time-slice.ts';
 import { rowOf, type ChunkDisk } from './disk.ts';
 import { codeOf } from './errors.ts';
 import { parseChunkFileName, type StoreFs } from './files.ts';
+import type { ChunkFolder } from './folders.ts';
 import { kindOf } from './hash.ts';
 import type { ChunkFiles, RecoveryReport } from './types.ts';
 
@@ -19,11 +20,25 @@ interface FoundFile {
   formatVersion: number;
 }
 
+interface ReconcileOptions {
+  /** Default: the store's own. */
+  folder?: ChunkFolder;
+  /** Runs a task that changes files or rows, one after another. */
+  run?: <T>(task: () => Promise<T>) => Promise<T>;
+  /** The rows are right; files without a row may follow. */
+  onTrusted?: () => void;
+}
+
 /**
- * Makes files and rows consistent after a crash, a rebuilt index or outside changes. docs/formats/store.md lists the
- * steps. Rows whose file has the right size are trusted: contents are verified when they are read.
+ * Makes a folder's files and rows consistent after a crash, a rebuilt index or outside changes. docs/formats/store.md
+ * lists the steps. Rows whose file has the right size are trusted: contents are verified when they are read.
  */
-export async function reconcile(disk: ChunkDisk, files: ChunkFiles, fs: StoreFs): Promise<Findings> {
+export async function reconcile(
+  disk: ChunkDisk,
+  files: ChunkFiles,
+  fs: StoreFs,
+  { folder = disk.folders.own, run = (task) => task(), onTrusted }: ReconcileOptions = {},
+): Promise<Findings> {
   const findings: Findings = {
     tempFilesRemoved: 0,
     adopted: 0,
@@ -33,21 +48,34 @@ export async function reconcile(disk: ChunkDisk, files: ChunkFiles, fs: StoreFs)
     newerFormat: [],
     ignored: [],
   };
-  await removeTemporaries(disk, fs, findings);
-  const found = await scan(disk, findings);
-  const strays = await checkRows(disk, found, findings);
+  await removeTemporaries(disk, folder, fs, findings);
+  const found = await scan(disk, folder, findings);
+  const strays = await run(async () => {
+    const without = await checkRows(disk, folder, found, findings);
+    onTrusted?.();
+    return without;
+  });
   // The newest format first, so that of two files with one key the older is the duplicate.
   strays.sort((a, b) => b.formatVersion - a.formatVersion);
-  for (const file of strays) await settleStray(disk, files, fs, file, findings);
+  const slice = new TimeSlice(); // a folder that was used before may have thousands
+  for (const file of strays) {
+    await slice.step();
+    await run(() => settleStray(disk, folder, files, fs, file, findings));
+  }
+  disk.index.forgetDeletions(folder.id);
   return findings;
 }
 
-async function removeTemporaries(disk: ChunkDisk, fs: StoreFs, findings: Findings): Promise<void> {
-  const { tmp } = disk.layout;
+async function removeTemporaries(
+  disk: ChunkDisk,
+  { layout: { tmp } }: ChunkFolder,
+  fs: StoreFs,
+  findings: Findings,
+): Promise<void> {
   for (const entry of await readdir(tmp, { withFileTypes: true })) {
     const path = join(tmp, entry.name);
     if (entry.isDirectory()) {
-      findings.ignored.push(disk.layout.relative(path)); // the store creates none there
+      findings.ignored.push(disk.shown(path)); // the store creates none there
     } else {
       await fs.unlink(path);
       findings.tempFilesRemoved++;
@@ -56,14 +84,17 @@ async function removeTemporaries(disk: ChunkDisk, fs: StoreFs, findings: Finding
 }
 
 /** All chunk files by path; unknown items are recorded and left alone. */
-async function scan(disk: ChunkDisk, findings: Findings): Promise<Map<string, FoundFile>> {
-  const { layout } = disk;
+async function scan(
+  disk: ChunkDisk,
+  { layout }: ChunkFolder,
+  findings: Findings,
+): Promise<Map<string, FoundFile>> {
   const found = new Map<string, FoundFile>();
   const slice = new TimeSlice();
   for (const folder of await readdir(layout.chunks, { withFileTypes: true })) {
     const dir = join(layout.chunks, folder.name);
     if (!folder.isDirectory()) {
-      findings.ignored.push(layout.relative(dir));
+      findings.ignored.push(disk.shown(dir));
       continue;
     }
     for (const file of await readdir(dir, { withFileTypes: true })) {
@@ -72,7 +103,7 @@ async function scan(disk: ChunkDisk, findings: Findings): Promise<Map<string, Fo
       if (file.isFile() && parsed && layout.chunkDir(parsed.key) === dir) {
         found.set(path, { path, bytes: statSync(path).size, ...parsed });
       } else {
-        findings.ignored.push(layout.relative(path));
+        findings.ignored.push(disk.shown(path));
       }
       await slice.step(); // a synchronous stat takes a tenth of the time
     }
@@ -83,10 +114,12 @@ async function scan(disk: ChunkDisk, findings: Findings): Promise<Map<string, Fo
 /** Drops or quarantines rows that contradict their file; returns the files without a row. */
 async function checkRows(
   disk: ChunkDisk,
+  folder: ChunkFolder,
   found: Map<string, FoundFile>,
   findings: Findings,
 ): Promise<FoundFile[]> {
   for await (const row of disk.index.all()) {
+    if (row.folder !== folder.id) continue;
     const file = found.get(disk.path(row));
     if (!file) {
       disk.dropRow(row.key);
@@ -96,8 +129,8 @@ async function checkRows(
     found.delete(file.path);
     if (file.bytes === row.bytes) continue;
     const reason = `it has ${file.bytes} bytes where the index says ${row.bytes}`;
-    findings.quarantined.push({ file: disk.layout.relative(file.path), reason });
-    await disk.discard(row.key, reason);
+    findings.quarantined.push({ file: disk.shown(file.path), reason });
+    await disk.discardRow(row, reason);
   }
   return [...found.values()];
 }
@@ -105,18 +138,25 @@ async function checkRows(
 /** Adopts a file without a row if its header shows that it is complete and in the right place. */
 async function settleStray(
   disk: ChunkDisk,
+  folder: ChunkFolder,
   files: ChunkFiles,
   fs: StoreFs,
   file: FoundFile,
   findings: Findings,
 ): Promise<void> {
+  const listed = disk.index.get(file.key);
+  if (listed && disk.path(listed) === file.path) return; // stored meanwhile
+  if (disk.index.isDeleted(folder.id, file.key)) {
+    await fs.unlink(file.path);
+    return;
+  }
   let header: ChunkHeader;
   try {
     header = files.readChunkHeader(file.path);
   } catch (error) {
     if (codeOf(error) === 'CHUNK_VERSION') {
       await disk.noteNewer(file.path);
-      findings.newerFormat.push(disk.layout.relative(file.path));
+      findings.newerFormat.push(disk.shown(file.path));
       return;
     }
     if (codeOf(error) === 'CHUNK_UNREADABLE') {
@@ -133,8 +173,13 @@ async function settleStray(
     findings.duplicatesRemoved++;
     return;
   }
-  const made = { now: disk.clock(), order: disk.index.nextOrder() };
-  disk.index.insert(rowOf(file.key, header, file.bytes, made));
+  const made = { now: disk.clock(), order: disk.index.nextOrder(), folder: folder.id };
+  if (listed?.formatVersion === file.formatVersion)
+    disk.index.setFolder(listed, folder.id); // it was not connected
+  else {
+    if (listed) disk.index.remove([file.key]);
+    disk.index.insert(rowOf(file.key, header, file.bytes, made));
+  }
   findings.adopted++;
 }
 
@@ -156,8 +201,8 @@ async function quarantineStray(
   reason: string,
   findings: Findings,
 ): Promise<void> {
-  const name = disk.layout.relative(file.path);
+  const name = disk.shown(file.path);
   disk.log.warn('A chunk file without an entry is corrupt and was quarantined.', { file: name, reason });
   findings.quarantined.push({ file: name, reason });
-  await disk.quarantine.take(file.path, disk.clock());
+  await disk.quarantine(file.path);
 }

@@ -69,4 +69,12 @@ export const MIGRATIONS: readonly string[] = [
   // Entries of other models leave first: candidates are read by model and number format.
   `DROP INDEX chunks_by_class;
    CREATE INDEX chunks_by_group ON chunks (kind, fingerprint, dtype, class, use_order, use_offset DESC) WHERE NOT pinned;`,
+  `ALTER TABLE chunks ADD COLUMN folder TEXT NOT NULL DEFAULT ''; -- id of the added folder with the file; '': the store's own
+   DROP INDEX chunks_by_group;
+   CREATE INDEX chunks_by_group ON chunks (folder, kind, fingerprint, dtype, class, use_order, use_offset DESC) WHERE NOT pinned;
+   CREATE TABLE deletions (                       -- of chunks whose folder was not connected: their files are still there
+     folder TEXT NOT NULL,
+     key    TEXT NOT NULL,
+     PRIMARY KEY (folder, key)
+   ) STRICT, WITHOUT ROWID;`,
 ];

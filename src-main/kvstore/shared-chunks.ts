@@ -21,7 +21,12 @@ interface SharedParts {
   /** Whether it is on this disk by now. */
   has: (key: string) => boolean;
   /** Stores the file that `write` creates, within the budget; `write` returns its size in bytes. */
-  keep: (key: string, write: (temp: string) => Promise<number>, label?: string) => Promise<void>;
+  keep: (
+    key: string,
+    bytes: number,
+    write: (temp: string) => Promise<number>,
+    label?: string,
+  ) => Promise<void>;
 }
 
 /** A chunk arriving in memory; once complete it is also stored on this disk. */
@@ -231,7 +236,7 @@ export class SharedChunks {
       } finally {
         value.close();
       }
-      await this.#keep(key, arriving.chunk);
+      await this.#keep(key, value.bytes, arriving.chunk);
     } catch (error) {
       arriving.chunk?.fail('SHARED_TIER_FAILED', messageOf(error));
       this.#failed(key, error);
@@ -239,9 +244,9 @@ export class SharedChunks {
   }
 
   /** The data has arrived either way; failing to store it is not an error. */
-  async #keep(key: string, chunk: ChunkKv | undefined): Promise<void> {
+  async #keep(key: string, bytes: number, chunk: ChunkKv | undefined): Promise<void> {
     try {
-      if (chunk) await this.#parts.keep(key, (temp) => chunk.save(temp));
+      if (chunk) await this.#parts.keep(key, bytes, (temp) => chunk.save(temp));
     } catch (error) {
       this.#parts.log.warn('A chunk of the shared cache could not be stored.', {
         key,
@@ -263,7 +268,7 @@ export class SharedChunks {
     if (!value) return false;
     const opened = value;
     try {
-      await this.#parts.keep(key, (temp) => this.#copy(key, opened, temp), label);
+      await this.#parts.keep(key, opened.bytes, (temp) => this.#copy(key, opened, temp), label);
       this.counts.fetched++;
       return true;
     } catch (error) {

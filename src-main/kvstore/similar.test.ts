@@ -117,7 +117,7 @@ test.each(['an index of version 2', 'an index that was lost', 'a row whose finge
     else {
       const db = new Database(path);
       const old =
-        'DROP TABLE fingerprints; DROP TABLE sketches; DROP TABLE sweep; DROP TABLE workload; DROP INDEX chunks_by_kind; DROP INDEX chunks_by_group; CREATE INDEX chunks_by_class ON chunks (kind, class, use_order, use_offset DESC) WHERE NOT pinned; PRAGMA user_version = 2';
+        'DROP TABLE fingerprints; DROP TABLE sketches; DROP TABLE sweep; DROP TABLE workload; DROP INDEX chunks_by_kind; DROP INDEX chunks_by_group; DROP TABLE deletions; ALTER TABLE chunks DROP COLUMN folder; CREATE INDEX chunks_by_class ON chunks (kind, class, use_order, use_offset DESC) WHERE NOT pinned; PRAGMA user_version = 2';
       db.exec(what.endsWith('2') ? old : 'DELETE FROM sketches');
       db.close();
     }

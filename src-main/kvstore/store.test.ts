@@ -120,6 +120,13 @@ describe('after close', () => {
     ['used', (store) => store.used(A, { class: 'question' })],
     ['setPolicy', (store) => store.setPolicy('lru')],
     ['setBudget', (store) => store.setBudget({ diskBytes: 1 })],
+    ['isAway', (store) => store.isAway(A)],
+    ['path', (store) => store.path(A)],
+    ['setFolder', (store) => store.setFolder({ id: '0'.repeat(16), path: '/none', budgetBytes: 1 })],
+    ['removeFolder', (store) => store.removeFolder('0'.repeat(16))],
+    ['rankFolders', (store) => store.rankFolders(() => [])],
+    ['checkFolders', (store) => store.checkFolders()],
+    ['onFolders', (store) => store.onFolders(() => undefined)],
   ];
 
   test.each(methods)('%s is misuse', async (name, call) => {

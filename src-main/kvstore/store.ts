@@ -1,9 +1,9 @@
 import type { ChunkKv } from '../engine/engine.ts';
 import { markSuspect } from '../platform/damaged-database.ts';
+import { messageOf } from '../platform/failure.ts';
 import { silentLogger, type Logger } from '../platform/logger.ts';
 import { SerialQueue } from '../platform/serial-queue.ts';
 import type { DiskSpace } from '../platform/space.ts';
-import { DiskBudget } from './budget.ts';
 import { rowOf, type ChunkDisk } from './disk.ts';
 import { isCorruptDatabase, toStoreError } from './errors.ts';
 import { requireEvictRequest } from './evict.ts';
@@ -11,6 +11,9 @@ import { LRU, servedLast, type EvictionPolicy, type ServedTarget } from './evict
 import { Workload, type Access, type WorkloadOptions } from './eviction/workload.ts';
 import { isKey } from './hash.ts';
 import { nodeFs } from './files.ts';
+import { FolderTiers } from './folder-tiers.ts';
+import { FolderWatch } from './folder-watch.ts';
+import { OWN_FOLDER, type ChunkFolder } from './folders.ts';
 import type { ChunkRow } from './index-db.ts';
 import type { StoreLock } from './lock.ts';
 import { openStore, type OpenedStore } from './open-store.ts';
@@ -21,6 +24,7 @@ import { SharedChunks } from './shared-chunks.ts';
 import { enter, findSimilar } from './find-similar.ts';
 import type { SharedTier } from './shared-tier.ts';
 import type {
+  AddedFolder,
   ChunkEntry,
   ChunkOpener,
   EntryKind,
@@ -34,6 +38,7 @@ import type {
   PolicyName,
   PrefetchRoom,
   PutMeta,
+  RankedFolder,
   RecoveryReport,
   SimilarChunk,
   StoreOptions,
@@ -49,9 +54,10 @@ export type { Access } from './eviction/workload.ts';
 export type { SharedTier, SharedValue } from './shared-tier.ts';
 export type { Transfer } from './transfer-meter.ts';
 export { chunkKey, prefixKey } from './hash.ts';
+export { folderWithin, prepareFolder } from './folders.ts';
 
 /**
- * Chunk KV on disk and in memory: one file a chunk, an SQLite index, budgets, leases.
+ * Chunk KV in folders on disk and in memory: one file a chunk, an SQLite index, budgets, leases.
  *
  * One process owns a store at a time. Calls may overlap; those that change files or rows run one after another. The
  * class is long because it is the only interface to the store, with many short methods; the parts are in separate
@@ -64,7 +70,8 @@ export class ChunkStore {
   readonly #options: StoreOptions;
   readonly #disk: ChunkDisk;
   readonly #lock: StoreLock;
-  readonly #budget: DiskBudget;
+  readonly #tiers: FolderTiers;
+  readonly #watch: FolderWatch;
   readonly #ramTier: RamTier;
   readonly #workload: Workload;
   readonly #serving: ChunkLeases;
@@ -74,6 +81,7 @@ export class ChunkStore {
   readonly #calls = new Set<Promise<unknown>>();
   #policy: PolicyName;
   #served: ServedTarget | undefined;
+  #onFolders: (() => void) | undefined;
   #closing: Promise<void> | undefined;
 
   /**
@@ -89,7 +97,8 @@ export class ChunkStore {
     const opened = await openStore({ ...options, log, clock });
     const store = new ChunkStore(options, opened, log);
     try {
-      store.recovery.evicted = (await store.#changes.run(() => store.#budget.shed())).entries;
+      await store.#watch.start();
+      store.recovery.evicted = (await store.#changes.run(() => store.#tiers.shed())).entries;
     } catch (error) {
       await store.close();
       throw toStoreError(error, options.dir);
@@ -130,13 +139,20 @@ export class ChunkStore {
     this.#serving = new ChunkLeases({
       ...{ disk, files, ramTier, workload, shared: this.shared },
       changes: this.#changes,
+      onFileUse: (key, folder) => this.#tiers.used(key, folder),
     });
-    this.#budget = new DiskBudget(disk, {
-      bytes: options.diskBudgetBytes,
-      prefixShare,
+    const { fs = nodeFs, folderPollMs: pollMs } = options;
+    this.#tiers = new FolderTiers({
+      ...{ disk, fs, prefixShare, changes: this.#changes },
+      budgetBytes: options.diskBudgetBytes,
+      added: options.folders ?? [],
       policy: (kind) => servedLast(policy(kind), this.#served),
       isInUse: (key) => this.#serving.inUse.count(key) > 0,
       onLeaving: (key) => ramTier.drop(key),
+    });
+    this.#watch = new FolderWatch({
+      ...{ disk, files, fs, pollMs, changes: this.#changes },
+      onChange: () => this.#onFolders?.(),
     });
   }
 
@@ -144,6 +160,19 @@ export class ChunkStore {
   has(key: string): boolean {
     this.#requireOpen('has');
     return this.#disk.row(key) !== undefined;
+  }
+
+  /** Whether a chunk is stored in a folder that is not connected now. */
+  isAway(key: string): boolean {
+    this.#requireOpen('isAway');
+    return !this.has(key) && this.#disk.listed(key) !== undefined;
+  }
+
+  /** The file of a chunk; undefined if it cannot be served. */
+  path(key: string): string | undefined {
+    this.#requireOpen('path');
+    const row = this.#disk.row(key);
+    return row && this.#disk.path(row);
   }
 
   /** Whether a chunk is in memory, about to be, or in use: others that need it now share what is read. Reads nothing. */
@@ -164,11 +193,7 @@ export class ChunkStore {
    */
   hasRoom(bytes: number, key?: string): boolean {
     this.#requireOpen('hasRoom');
-    return this.#budget.hasRoom({
-      kind: 'chunk',
-      bytes: bytes + HEADER_BYTES,
-      worth: this.#absentWorth(key),
-    });
+    return this.#tiers.hasRoom(bytes + HEADER_BYTES, this.#absentWorth(key));
   }
 
   /** A search found a chunk's text, or a person opened it: worth more than what nobody asked for, stored or not. */
@@ -192,10 +217,15 @@ export class ChunkStore {
    * the chunk. Evicts others to fit the budget. TypeError if the chunk does not match the key. CACHE_FULL (only
    * ahead of use), DISK_FULL (also if the budget cannot hold it), STORE_READ_ONLY.
    */
-  put(key: string, chunk: Pick<ChunkKv, 'save'>, meta: PutMeta = {}): Promise<void> {
+  put(
+    key: string,
+    chunk: Pick<ChunkKv, 'save'> & Partial<Pick<ChunkKv, 'bytes'>>,
+    meta: PutMeta = {},
+  ): Promise<void> {
     return this.#call('put', () => {
       if (!isKey(key)) throw new TypeError('ChunkStore.put: key must come from chunkKey().');
-      return this.#writeOnce(key, meta, async (temp) => {
+      const size = chunk.bytes === undefined ? undefined : chunk.bytes + HEADER_BYTES;
+      return this.#writeOnce(key, size, meta, async (temp) => {
         const bytes = await chunk.save(temp);
         // Prefixes are not shared between machines.
         const onStored = (row: ChunkRow): void => {
@@ -255,11 +285,12 @@ export class ChunkStore {
     return this.#call('forget', () => this.#serving.forget(opener));
   }
 
-  /** Resolves when no chunk is being read into memory in the background. */
+  /** Resolves when no chunk is being read into memory, or moved between folders, in the background. */
   idle(): Promise<void> {
     return this.#call('idle', async () => {
       if (this.shared) await this.shared.idle();
       await this.#ramTier.idle();
+      await this.#tiers.idle();
       await this.#changes.run(() => Promise.resolve());
     });
   }
@@ -288,7 +319,11 @@ export class ChunkStore {
     const rows = this.#disk.index.listed(key, limit);
     // The rows are modified in place, not copied: there are tens of thousands.
     return rows.map((row) =>
-      Object.assign(row, { pinned: row.pinned === 1, inRam: this.#ramTier.isInRam(row.key) }),
+      Object.assign(row, {
+        pinned: row.pinned === 1,
+        away: this.#disk.isAway(row),
+        inRam: this.#ramTier.isInRam(row.key),
+      }),
     );
   }
 
@@ -322,15 +357,17 @@ export class ChunkStore {
 
   stats(): StoreStats {
     this.#requireOpen('stats');
-    const { index, quarantine, newerFormat } = this.#disk;
+    const { index, folders, newerFormat } = this.#disk;
     const { ram, disk, misses, prefetched, prefetchHits } = this.#serving.counts;
     const { entries, bytes, budgetBytes, prefixBytes } = this.#ramTier;
+    const quarantined = folders.ready.map(({ quarantine }) => quarantine.totals);
     const newerBytes = [...newerFormat.values()].reduce((sum, size) => sum + size, 0);
     return {
-      entries: index.entries,
-      bytes: index.bytes,
-      diskBudgetBytes: this.#budget.bytes,
-      prefixes: { ...index.held('prefix'), budgetBytes: this.#budget.prefixBytes, ramBytes: prefixBytes },
+      entries: folders.ready.reduce((sum, { id }) => sum + index.entriesIn(id), 0),
+      bytes: folders.ready.reduce((sum, { id }) => sum + index.bytesIn(id), 0),
+      diskBudgetBytes: this.#tiers.budgetBytes,
+      folders: this.#tiers.stats(),
+      prefixes: { ...index.held('prefix'), budgetBytes: this.#tiers.own.prefixBytes, ramBytes: prefixBytes },
       pinned: index.pinnedTotals(),
       leased: this.#serving.leases.size,
       ram: { entries, bytes, budgetBytes },
@@ -338,8 +375,12 @@ export class ChunkStore {
       misses,
       prefetches: { made: prefetched, used: prefetchHits },
       ...(this.shared && { shared: { ...this.shared.counts } }),
-      evictions: this.#budget.evictions,
-      quarantine: quarantine.totals,
+      evictions: this.#tiers.evictions,
+      moved: { ...this.#tiers.moved },
+      quarantine: {
+        files: quarantined.reduce((sum, { files }) => sum + files, 0),
+        bytes: quarantined.reduce((sum, { bytes }) => sum + bytes, 0),
+      },
       newerFormat: { files: newerFormat.size, bytes: newerBytes },
     };
   }
@@ -358,20 +399,64 @@ export class ChunkStore {
   evict(request: EvictRequest): Promise<EvictReport> {
     return this.#call('evict', () => {
       requireEvictRequest(request);
-      return this.#changes.run(() => this.#budget.evict(request));
+      return this.#changes.run(() => this.#tiers.own.evict(request));
     });
   }
 
   /** Changes budgets and evicts the excess. */
   setBudget(budget: { diskBytes?: number; ramBytes?: number }): Promise<EvictReport> {
     return this.#call('setBudget', () => {
-      const { diskBytes = this.#budget.bytes, ramBytes = this.#ramTier.budgetBytes } = budget;
+      const { diskBytes = this.#tiers.own.bytes, ramBytes = this.#ramTier.budgetBytes } = budget;
       requireBudget('ChunkStore.setBudget: diskBytes', diskBytes);
       requireBudget('ChunkStore.setBudget: ramBytes', ramBytes);
-      this.#budget.bytes = diskBytes;
+      this.#tiers.own.bytes = diskBytes;
       this.#ramTier.setBudget(ramBytes);
-      return this.#changes.run(() => this.#budget.shed());
+      return this.#changes.run(() => this.#tiers.shed());
     });
+  }
+
+  /** Adds a folder of chunk files, or changes its budget. Resolves when it is ready, or found not to be. */
+  setFolder(folder: AddedFolder): Promise<void> {
+    return this.#call('setFolder', async () => {
+      requireBudget('ChunkStore.setFolder: budgetBytes', folder.budgetBytes);
+      if (!this.#disk.folders.get(folder.id)) this.#disk.folders.add(folder);
+      this.#tiers.set(folder);
+      await this.#watch.start();
+      await this.#changes.run(() => this.#tiers.shed());
+    });
+  }
+
+  /**
+   * Removes a folder: its chunks move to others as far as these have free room, the rest is deleted. Of a folder that is
+   * not connected the files stay.
+   */
+  removeFolder(id: string): Promise<{ moved: number; deleted: number }> {
+    return this.#call('removeFolder', async () => {
+      const count = await this.#tiers.empty(id);
+      await this.#changes.run(async () => {
+        this.#disk.index.forgetFolder(id);
+        this.#tiers.delete(id);
+        await this.#disk.folders.delete(id);
+      });
+      return count;
+    });
+  }
+
+  /** How the controller ranks the folders for new chunks, cheapest of those that add no delay first. */
+  rankFolders(rank: () => readonly RankedFolder[]): void {
+    this.#requireOpen('rankFolders');
+    this.#tiers.rankBy(rank);
+  }
+
+  /** Looks which added folders are connected, as it does from time to time. */
+  checkFolders(): Promise<void> {
+    return this.#call('checkFolders', () => this.#watch.check());
+  }
+
+  /** Calls `listener` when a folder becomes ready, or ceases to be. */
+  onFolders(listener: () => void): void {
+    this.#requireOpen('onFolders');
+    this.#onFolders = listener;
   }
 
   /** Changes the eviction policy; both policies have seen every use. */
@@ -388,9 +473,11 @@ export class ChunkStore {
 
   async #shutDown(): Promise<void> {
     if (this.shared) await this.shared.close();
+    this.#tiers.close();
     await Promise.allSettled(this.#calls);
     await this.#ramTier.close();
     await this.#changes.run(() => Promise.resolve());
+    await this.#watch.close();
     this.#disk.index.flush();
     this.#disk.index.keepWorkload(this.#workload.state());
     this.#disk.index.close();
@@ -402,8 +489,8 @@ export class ChunkStore {
     return new SharedChunks({
       ...{ tier, log, files: this.#options.files },
       has: (key) => disk.row(key) !== undefined,
-      keep: (key, write, label = '') =>
-        this.#writeOnce(key, { label }, async (temp) => ({ bytes: await write(temp) })).catch(
+      keep: (key, bytes, write, label = '') =>
+        this.#writeOnce(key, bytes, { label }, async (temp) => ({ bytes: await write(temp) })).catch(
           (error: unknown) => {
             throw this.#typed(error);
           },
@@ -412,22 +499,37 @@ export class ChunkStore {
   }
 
   /** Two callers that store the same chunk concurrently write it once. */
-  #writeOnce(key: string, meta: PutMeta, write: WriteFile): Promise<void> {
+  #writeOnce(key: string, bytes: number | undefined, meta: PutMeta, write: WriteFile): Promise<void> {
     const running = this.#puts.get(key);
     if (running) return running;
-    const writing = this.#write(key, meta, write).finally(() => this.#puts.delete(key));
+    const writing = this.#write(key, bytes, meta, write).finally(() => this.#puts.delete(key));
     this.#puts.set(key, writing);
     return writing;
   }
 
-  async #write(key: string, meta: PutMeta, write: WriteFile): Promise<void> {
+  /** `bytes`: of the file, if known. */
+  async #write(key: string, bytes: number | undefined, meta: PutMeta, write: WriteFile): Promise<void> {
     if (this.#disk.row(key)) {
       if (meta.pinned) this.#disk.index.setPinned(key, true);
       return;
     }
-    const temp = this.#disk.layout.tempFile(key);
+    const worth = meta.ahead ? this.#absentWorth(key) : undefined;
+    const folder = this.#tiers.choose(bytes, worth);
     try {
-      await requireSpace(this.#options.fs ?? nodeFs, this.#disk.layout.dir);
+      await this.#writeTo(folder, key, meta, write);
+    } catch (error) {
+      if (folder.id === OWN_FOLDER) throw error;
+      const problem = { folder: folder.layout.dir, error: messageOf(error) };
+      this.#disk.log.warn('A chunk could not be written to an added folder.', problem);
+      await this.#disk.isStillThere({ folder: folder.id });
+      await this.#writeTo(this.#disk.folders.own, key, meta, write);
+    }
+  }
+
+  async #writeTo(folder: ChunkFolder, key: string, meta: PutMeta, write: WriteFile): Promise<void> {
+    const temp = folder.layout.tempFile(key);
+    try {
+      await requireSpace(this.#options.fs ?? nodeFs, folder.layout.dir);
       const { bytes, onStored } = await write(temp);
       const header = this.#options.files.readChunkHeader(temp);
       await this.#changes.run(async () => {
@@ -437,10 +539,11 @@ export class ChunkStore {
           now,
           order: index.nextOrder(),
           last: this.#workload.stored(key, now),
+          folder: folder.id,
           meta,
         };
         const row = rowOf(key, header, bytes, made);
-        await this.#budget.makeRoom({ ...row, worth: meta.ahead ? this.#absentWorth(key) : undefined });
+        await this.#tiers.makeRoom(row, meta.ahead ? this.#absentWorth(key) : undefined);
         await this.#disk.commit(temp, row);
         if (row.kind === 'chunk') enter(this.#disk, key, header.tokens);
         onStored?.(row);
@@ -461,6 +564,7 @@ export class ChunkStore {
     return {
       ...row,
       pinned: row.pinned === 1,
+      away: this.#disk.isAway(row),
       leases: this.#serving.leases.count(row.key),
       inRam: this.#ramTier.isInRam(row.key),
     };
@@ -469,7 +573,7 @@ export class ChunkStore {
   #setPinned(method: string, key: string, pinned: boolean): boolean {
     this.#requireOpen(method);
     try {
-      return this.#disk.row(key) !== undefined && this.#disk.index.setPinned(key, pinned);
+      return this.#disk.listed(key) !== undefined && this.#disk.index.setPinned(key, pinned);
     } catch (error) {
       throw this.#typed(error);
     }

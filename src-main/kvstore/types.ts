@@ -59,9 +59,47 @@ export interface ChunkOpener {
 /** 'workload-aware' keeps the entries with the highest rate of use, learned by class of request. */
 export type PolicyName = 'lru' | 'workload-aware';
 
+/** A folder of chunk files beside the store's own, such as one on a big slow disk. */
+export interface AddedFolder {
+  /** Of its marker file. */
+  id: string;
+  path: string;
+  /** Size limit of its chunk files in bytes. */
+  budgetBytes: number;
+}
+
+/**
+ * 'not-connected': its marker file is missing, as when its drive is unplugged; 'in-use': by another Kvasir; 'failed': it
+ * cannot be written or read.
+ */
+export type FolderState = 'ready' | 'not-connected' | 'in-use' | 'failed';
+
+/** A folder as the controller ranks it for new chunks. */
+export interface RankedFolder {
+  id: string;
+  /** Whether a prompt waits for chunks that are read from it. */
+  addsDelay: boolean;
+}
+
+export interface FolderStats {
+  /** '' for the store's own. */
+  id: string;
+  state: FolderState;
+  /** Why it failed; else ''. */
+  problem: string;
+  /** Also while it is not connected. */
+  entries: number;
+  bytes: number;
+  budgetBytes: number;
+}
+
 export interface StoreOptions {
   /** Created if missing. Contains everything the store owns. */
   dir: string;
+  /** Further folders of chunk files. Default none. */
+  folders?: readonly AddedFolder[] | undefined;
+  /** How often added folders are checked, in milliseconds. Default 10 s. */
+  folderPollMs?: number | undefined;
   /** Size limit of chunk files in bytes. Infinity for no limit. */
   diskBudgetBytes: number;
   /** Size limit of KV in memory in bytes; 0 keeps none. */
@@ -99,6 +137,8 @@ export interface Lease {
   readonly chunk: ChunkKv;
   /** Source of the KV: memory, the file (read layer by layer during use), or other machines (arriving during use). */
   readonly tier: 'ram' | 'disk' | 'shared';
+  /** Id of the folder with its file. Absent: the store's own. */
+  readonly folder?: string;
   readonly bytes: number;
   /** Whether it was prefetched and this is its first use since. */
   readonly prefetched: boolean;
@@ -119,6 +159,10 @@ export interface LeaseSet {
 
 export interface ChunkEntry {
   key: string;
+  /** Id of the added folder with its file; '': the store's own. */
+  folder: string;
+  /** Its folder is not connected: it is listed, but not served. */
+  away: boolean;
   kind: EntryKind;
   fingerprint: string;
   prefixHash: string;
@@ -205,9 +249,12 @@ export interface SharedStats {
 }
 
 export interface StoreStats {
+  /** These three: of all folders that are ready. */
   entries: number;
   bytes: number;
   diskBudgetBytes: number;
+  /** The store's own first. */
+  folders: FolderStats[];
   /** Prefix blocks: entries, bytes, their size limit, and their bytes in memory. */
   prefixes: { entries: number; bytes: number; budgetBytes: number; ramBytes: number };
   pinned: { entries: number; bytes: number };
@@ -222,6 +269,8 @@ export interface StoreStats {
   /** Absent without a shared tier. */
   shared?: SharedStats | undefined;
   evictions: number;
+  /** Chunks moved between folders, and their bytes, which were written again. */
+  moved: { demoted: number; promoted: number; bytes: number };
   quarantine: { files: number; bytes: number };
   /** Files of a newer chunk format, left alone; they do not count against the budget. */
   newerFormat: { files: number; bytes: number };

@@ -51,7 +51,8 @@ export async function blameFile(path: string, error: unknown): Promise<Fault> {
   throw error;
 }
 
-function exists(path: string): Promise<boolean> {
+/** Also true if it cannot be told. */
+export function exists(path: string): Promise<boolean> {
   return stat(path).then(
     () => true,
     (error: unknown) => !isMissing(error),

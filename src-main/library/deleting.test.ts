@@ -17,6 +17,22 @@ test('a library that is deleted is in no list from that moment on', async () => 
   expect(fixture.store.chunks.size).toBe(0);
 });
 
+test('what is in a cache folder that is not connected is deleted, too', async () => {
+  const fixture = new ServiceFixture(FILES);
+  const { id } = await fixture.library();
+  const stored = [...fixture.store.chunks.keys()];
+  fixture.store.has = () => false;
+  fixture.store.isAway = () => true;
+  const evicted = new Set<string>();
+  fixture.store.evict = ({ keys = [] }) => {
+    for (const key of keys) evicted.add(key);
+    return Promise.resolve({ entries: keys.length, bytes: 0, kept: 0 });
+  };
+  await fixture.service.delete(id);
+  expect(stored).not.toEqual([]);
+  expect([...evicted]).toEqual(expect.arrayContaining(stored));
+});
+
 test('a removal that a crash interrupts resumes at the next start', async () => {
   const fixture = new ServiceFixture(FILES);
   const { id } = await fixture.library();

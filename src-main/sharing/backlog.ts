@@ -1,5 +1,4 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { Layout } from '../kvstore/files.ts';
 import type { ChunkStore } from '../kvstore/store.ts';
 import type { SharedCache } from './shared-cache.ts';
 
@@ -11,11 +10,10 @@ const RETRY_MS = 10_000;
  * contain what users said to the assistant.
  */
 export async function offerStored(
-  { store, dir }: { store: Pick<ChunkStore, 'after' | 'entry'>; dir: string },
+  store: Pick<ChunkStore, 'after' | 'entry' | 'path'>,
   cache: Pick<SharedCache, 'has' | 'offer' | 'settled' | 'available' | 'waiting'>,
   signal: AbortSignal,
 ): Promise<void> {
-  const layout = new Layout(dir);
   for (let last = ''; ;) {
     if (signal.aborted) return;
     const keys = store.after(last, AT_ONCE).map(({ key }) => key);
@@ -29,7 +27,8 @@ export async function offerStored(
     }
     for (const key of keys) {
       const entry = there.has(key) ? undefined : store.entry(key);
-      if (entry?.kind === 'chunk') cache.offer(key, layout.chunkFile(key, entry.formatVersion));
+      const path = entry?.kind === 'chunk' ? store.path(key) : undefined;
+      if (path !== undefined) cache.offer(key, path);
     }
     last = keys.at(-1) ?? '';
     await cache.settled(AT_ONCE / 2);

@@ -57,7 +57,7 @@ test('a change of the settings takes effect at once, and what is stored is offer
   const keys = await fill(store, 3);
   const prefix = model.encodePrefix(1);
   await store.put(prefix.key, prefix.chunk);
-  service.shareStored(store, dir);
+  service.shareStored(store);
   let told = 0;
   service.onChange(() => told++);
   folder(shared);

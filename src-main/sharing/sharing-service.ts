@@ -47,7 +47,7 @@ export class SharingService implements SharedTier {
   #wrong: Failure | undefined;
   #isOpening = false;
   /** The store whose chunks are offered, and the end of that. */
-  #source: { store: ChunkStore; dir: string } | undefined;
+  #source: ChunkStore | undefined;
   #backlog = new AbortController();
 
   constructor(options: SharingServiceOptions) {
@@ -86,8 +86,8 @@ export class SharingService implements SharedTier {
   }
 
   /** From now on, and after every change of the settings, offers the store's chunks in the background. */
-  shareStored(store: ChunkStore, dir: string): void {
-    this.#source = { store, dir };
+  shareStored(store: ChunkStore): void {
+    this.#source = store;
     this.#startBacklog();
   }
 

@@ -421,6 +421,10 @@ export class FakeStore implements ChunkCache {
     return this.chunks.has(key);
   }
 
+  isAway(): boolean {
+    return false;
+  }
+
   hasRoom(bytes: number): boolean {
     const held = [...this.chunks.values()].reduce((sum, chunk) => sum + chunk.bytes, 0);
     return held + bytes <= this.diskBudgetBytes;

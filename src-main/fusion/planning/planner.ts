@@ -10,7 +10,7 @@ import { keyFor, type ChunkCache, type FusionModel } from '../model.ts';
 import { libraryIdsOf, textKindOf } from '../text-kind.ts';
 import { decide, type Decision } from './controller.ts';
 import type { CostModel } from './cost-model.ts';
-import type { Piece, Tier } from './work.ts';
+import { fileTier, type Piece, type Tier } from './work.ts';
 
 export type { Decision } from './controller.ts';
 
@@ -43,8 +43,11 @@ export interface Plan extends PlanRequest {
   cachedTokens: number;
 }
 
-/** Slowest first. */
-const TIERS: readonly Tier[] = ['shared', 'disk', 'ram', 'device'];
+/** Slowest first; the added folders of a prompt's chunks count as slower than the store's own. */
+function tiersOf(pieces: readonly Piece[]): Tier[] {
+  const folders = pieces.flatMap(({ tier }) => (tier?.startsWith('disk:') ? [tier] : []));
+  return ['shared', ...new Set(folders), 'disk', 'ram', 'device'];
+}
 
 /** Plans how prompts are blended, and learns from the results. */
 export class Planner {
@@ -86,7 +89,7 @@ export class Planner {
     const decision = decide(work, strategy, {
       info: model.info,
       costs: this.costs,
-      tiers: TIERS,
+      tiers: tiersOf(work.pieces),
       calibrated: this.#options.calibration(model, kind)?.choice,
       unmeasured: this.#options.unmeasured?.(model),
       leastRatio: this.#options.leastRatio?.(model, libraryIdsOf(parts)),
@@ -168,7 +171,7 @@ export class Planner {
   #tier(key: string | undefined, model: PlannedModel): Tier | null {
     const entry = key === undefined ? undefined : this.#options.store.entry(key);
     if (key === undefined || !entry) return null;
-    return model.onDevice(key) ? 'device' : entry.inRam ? 'ram' : 'disk';
+    return model.onDevice(key) ? 'device' : entry.inRam ? 'ram' : fileTier(entry.folder);
   }
 }
 
@@ -183,9 +186,10 @@ function piecesDone(
     tokens > 0 ? [{ tokens, tier, bytes: tokens * model.bytesPerToken(dtype) }] : [];
   return parts.flatMap(({ kind, tokens }) => {
     const found = kind === 'chunk' ? chunks.next().value : undefined;
+    const tier = found?.tier === 'disk' ? fileTier(found.folder) : (found?.tier ?? null);
     let at = 0;
     const reused = (found?.tier === 'computed' ? [] : (found?.runs ?? [])).flatMap(({ begin, count }) => {
-      const pieces = [...piece(begin - at, null), ...piece(count, found?.tier ?? null)];
+      const pieces = [...piece(begin - at, null), ...piece(count, tier)];
       at = begin + count;
       return pieces;
     });

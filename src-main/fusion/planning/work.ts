@@ -1,7 +1,15 @@
 import type { AppendReport, Strategy } from '../../engine/engine.ts';
 
-/** The location of a piece's KV: 'device', 'ram', or the name of a tier to load from: 'disk', or 'shared', on other machines. */
+/**
+ * The location of a piece's KV: 'device', 'ram', or the name of a tier to load from: 'disk', 'disk:' and the id of an added folder, or
+ * 'shared', on other machines.
+ */
 export type Tier = string;
+
+/** The tier of a chunk's file: each folder is one, since each disk has its speed. */
+export function fileTier(folder = ''): Tier {
+  return folder === '' ? 'disk' : `disk:${folder}`;
+}
 
 /** Whether loading a piece takes time: not if it is in memory, of the computer or of the model's device. */
 export function isLoadedFrom(tier: Tier | null): tier is Tier {

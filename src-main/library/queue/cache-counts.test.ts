@@ -48,7 +48,8 @@ test('counting again reads no tokens of what is stored: keys are kept', async ()
   const stored = new Set(keys.slice(0, 2));
   const entry = (key: string): ChunkEntry | undefined =>
     stored.has(key) ? ({ bytes: 10 } as ChunkEntry) : undefined;
-  const counts = new CacheCounts(catalogue, { entry });
+  const away = new Set<string>();
+  const counts = new CacheCounts(catalogue, { entry, isAway: (key) => away.has(key) });
   expect(await counts.count(document, TARGET)).toEqual({ changed: true, missingTokens: 3 });
   stored.add(keys[2] ?? '');
   const read = vi.spyOn(catalogue.chunkTable, 'tokens');
@@ -56,4 +57,6 @@ test('counting again reads no tokens of what is stored: keys are kept', async ()
   expect(read).not.toHaveBeenCalled();
   stored.clear();
   expect(await counts.count(document, TARGET)).toEqual({ changed: true, missingTokens: 9 });
+  for (const key of keys) away.add(key); // their folder is not connected
+  expect(await counts.count(document, TARGET)).toEqual({ changed: true, missingTokens: 0 });
 });

@@ -6,9 +6,9 @@ import { chunkSetOf, type Target } from './targets.ts';
 /** Maintains the number of stored chunks per document. */
 export class CacheCounts {
   readonly #catalogue: Catalogue;
-  readonly #store: Pick<ChunkStore, 'entry'>;
+  readonly #store: Pick<ChunkStore, 'entry' | 'isAway'>;
 
-  constructor(catalogue: Catalogue, store: Pick<ChunkStore, 'entry'>) {
+  constructor(catalogue: Catalogue, store: Pick<ChunkStore, 'entry' | 'isAway'>) {
     this.#catalogue = catalogue;
     this.#store = store;
   }
@@ -31,10 +31,12 @@ export class CacheCounts {
       const named = key ?? this.#makeKey(id, target);
       if (key === null && named !== undefined) made.set(id, named);
       const entry = named === undefined ? undefined : this.#store.entry(named);
-      if (!entry) missingTokens += this.#catalogue.chunkTable.tokenCount(id);
+      // A chunk in a folder that is not connected counts: it is not computed ahead.
+      const isStored = entry !== undefined || (named !== undefined && this.#store.isAway(named));
+      if (!isStored) missingTokens += this.#catalogue.chunkTable.tokenCount(id);
       else {
         chunks++;
-        bytes += entry.bytes;
+        bytes += entry?.bytes ?? 0;
       }
     }
     if (made.size > 0) this.#catalogue.kvKeys.add(made, target.dtype);

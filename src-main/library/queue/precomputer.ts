@@ -83,7 +83,9 @@ export class DocumentPrecomputer {
     if (!chunk) return tokens;
     const key = chunkKey({ ...target, ...chunk });
     if (found) store.found(key);
-    if (!store.has(key)) tokens[await this.#store(key, chunk, path, target, signal)] = chunk.tokens.length;
+    // A chunk in a folder that is not connected is only computed again for a question.
+    if (!store.has(key) && !store.isAway(key))
+      tokens[await this.#store(key, chunk, path, target, signal)] = chunk.tokens.length;
     return tokens;
   }
 

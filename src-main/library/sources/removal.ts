@@ -33,7 +33,7 @@ export async function removeDocument(
   catalogue.documents.remove(documentId);
 }
 
-type EvictingStore = Pick<ChunkStore, 'evict' | 'unpin' | 'has' | 'list'>;
+type EvictingStore = Pick<ChunkStore, 'evict' | 'unpin' | 'has' | 'isAway' | 'list'>;
 
 interface EvictionTotals {
   evictedChunks: number;
@@ -82,7 +82,7 @@ async function removeOne(
     if (catalogue.chunkTable.has({ fingerprint, lead, tokens })) continue;
     for (const dtype of KV_DTYPES) {
       const key = chunkKey({ fingerprint, prefix, lead, dtype, tokens });
-      if (store.has(key)) keys.add(key);
+      if (store.has(key) || store.isAway(key)) keys.add(key);
     }
   }
   // Which passages a checkpoint contains is not recorded: all that may contain some go.

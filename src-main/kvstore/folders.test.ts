@@ -1,0 +1,406 @@
+import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { prepareFolder, type AddedFolder, type ChunkStore, type StoreOptions } from './store.ts';
+import {
+  A,
+  B,
+  C,
+  D,
+  chunkPath,
+  fake,
+  fileBytes,
+  fill,
+  flip,
+  hasFile,
+  held,
+  model,
+  openTestStore,
+  take,
+  tempDir,
+  touch,
+} from '../testing/store.ts';
+
+/** Chunk files of FakeModel are of equal size. */
+const EACH = fileBytes('/tmp', model, 10, 1000);
+
+/** A store with room for `own` chunks, and a folder on another disk with room for `more`. */
+async function twoFolders(own: number, more: number, options: Partial<StoreOptions> = {}) {
+  const [dir, disk] = [tempDir(), tempDir()];
+  const added: AddedFolder = { id: await prepareFolder(disk), path: disk, budgetBytes: more * EACH };
+  const open = (): Promise<ChunkStore> =>
+    openTestStore({ dir, diskBudgetBytes: own * EACH, folders: [added], ...options });
+  return { dir, disk: join(disk, 'kvasir-cache'), added, open, store: await open() };
+}
+
+/** A drive that is unplugged leaves its mount point, which is empty. */
+function unplug(disk: string): () => void {
+  renameSync(disk, `${disk}-unplugged`);
+  return () => renameSync(`${disk}-unplugged`, disk);
+}
+
+function folders(store: ChunkStore): Record<string, string> {
+  return Object.fromEntries(store.list().map(({ key, folder }) => [key, folder]));
+}
+
+describe('a folder beside the store’s own', () => {
+  test('takes what does not fit, and serves it, also after another start', async () => {
+    const { dir, disk, added, open, store } = await twoFolders(2, 2);
+    await fill(store, 4);
+    expect(folders(store)).toEqual({ [A]: added.id, [B]: added.id, [C]: '', [D]: '' });
+    expect([hasFile(dir, A), hasFile(disk, A), hasFile(dir, D)]).toEqual([false, true, true]);
+    await store.close();
+    const again = await open();
+    expect(again.recovery).toMatchObject({ rowsDropped: 0, adopted: 0 });
+    const lease = await take(again, A);
+    expect(lease).toMatchObject({ tier: 'disk', folder: added.id });
+    expect(fake(lease.chunk).isRight()).toBe(true);
+    lease.release();
+    expect(again.stats()).toMatchObject({
+      ...{ entries: 4, bytes: 4 * EACH, diskBudgetBytes: 4 * EACH },
+      folders: [
+        { id: '', state: 'ready', entries: 2, bytes: 2 * EACH, budgetBytes: 2 * EACH },
+        { id: added.id, state: 'ready', entries: 2, bytes: 2 * EACH, budgetBytes: 2 * EACH },
+      ],
+    });
+  });
+
+  test('is locked: a second store does not use it, and does once the first is closed', async () => {
+    const { added, store } = await twoFolders(2, 2);
+    await fill(store, 3);
+    const other = await openTestStore({ dir: tempDir(), folders: [added] });
+    expect(other.stats().folders[1]).toMatchObject({ state: 'in-use', entries: 0 });
+    await store.close();
+    await other.checkFolders();
+    expect(other.stats().folders[1]).toMatchObject({ state: 'ready', entries: 1 });
+    expect(other.has(A)).toBe(true);
+  });
+
+  test('is verified, and has a quarantine of its own', async () => {
+    const { disk, store } = await twoFolders(1, 2);
+    await fill(store, 3);
+    flip(chunkPath(disk, A), -1);
+    const { checked, corrupt, missing } = await store.verify();
+    expect({ checked, corrupt: corrupt.map(({ key }) => key), missing }).toEqual({
+      ...{ checked: 3, missing: [] },
+      corrupt: [A],
+    });
+    expect(readdirSync(join(disk, 'quarantine'))).toHaveLength(1);
+    expect(store.stats().quarantine).toMatchObject({ files: 1, bytes: EACH });
+    expect(held(store, [A, B, C])).toEqual([false, true, true]);
+  });
+
+  test('that somebody else filled is left alone', async () => {
+    const disk = tempDir();
+    writeFileSync(join(disk, 'thesis.txt'), 'mine');
+    const id = await prepareFolder(disk);
+    expect(await prepareFolder(disk)).toBe(id);
+    const store = await openTestStore({ dir: tempDir(), diskBudgetBytes: EACH });
+    await store.setFolder({ id, path: disk, budgetBytes: EACH });
+    await fill(store, 2);
+    expect(readdirSync(disk).sort()).toEqual(['kvasir-cache', 'thesis.txt']);
+    await store.removeFolder(id);
+    expect(readdirSync(disk)).toEqual(['thesis.txt']);
+  });
+});
+
+describe('a folder that is not connected', () => {
+  test('has its chunks listed but not served, and serves them when it is back', async () => {
+    const { disk, added, store } = await twoFolders(1, 2);
+    await fill(store, 3);
+    store.pin(A);
+    const plug = unplug(disk);
+    await store.checkFolders();
+    expect(store.stats().folders[1]).toMatchObject({ state: 'not-connected', entries: 2 });
+    expect([...held(store, [A, B, C]), store.isAway(A)]).toEqual([false, false, true, true]);
+    expect(await store.acquire(A, model)).toBeUndefined();
+    expect(store.list().map(({ key, away }) => [key, away])).toEqual([
+      ...[[C, false]],
+      ...[[B, true]],
+      ...[[A, true]],
+    ]);
+    expect(await store.verify()).toMatchObject({ checked: 1, missing: [] });
+    plug();
+    await store.checkFolders();
+    expect(store.stats().folders[1]).toMatchObject({ id: added.id, state: 'ready', entries: 2 });
+    await touch(store, A);
+    expect(store.list({ pinned: true })).toMatchObject([{ key: A, pinned: true }]);
+  });
+
+  test('a chunk read while it goes is a miss, and nothing of it is forgotten', async () => {
+    const { disk, store } = await twoFolders(1, 2);
+    await fill(store, 3);
+    const plug = unplug(disk);
+    expect(await store.acquire(A, model)).toBeUndefined();
+    expect(store.stats().folders[1]).toMatchObject({ state: 'not-connected', entries: 2 });
+    plug();
+    await store.checkFolders();
+    await touch(store, A);
+  });
+
+  test('is noticed, going and coming, without being looked for', async () => {
+    const { disk, store } = await twoFolders(1, 2, { folderPollMs: 10 });
+    let told = 0;
+    store.onFolders(() => told++);
+    await fill(store, 3);
+    const plug = unplug(disk);
+    await expect.poll(() => store.has(A)).toBe(false);
+    await expect.poll(() => told).toBe(1);
+    plug();
+    await expect.poll(() => store.has(A)).toBe(true);
+    await expect.poll(() => told).toBe(2);
+  });
+
+  test('at the start, too', async () => {
+    const { disk, open, store } = await twoFolders(1, 2);
+    await fill(store, 3);
+    await store.close();
+    const plug = unplug(disk);
+    const again = await open();
+    expect(again.recovery.rowsDropped).toBe(0);
+    expect(held(again, [A, B, C])).toEqual([false, false, true]);
+    plug();
+    await again.checkFolders();
+    expect(held(again, [A, B, C])).toEqual([true, true, true]);
+  });
+
+  test('a chunk that is stored again meanwhile is there once', async () => {
+    const { dir, disk, store } = await twoFolders(2, 2);
+    await fill(store, 3);
+    const plug = unplug(disk);
+    await store.checkFolders();
+    await fill(store, 1);
+    expect([hasFile(dir, A), folders(store)[A]]).toEqual([true, '']);
+    plug();
+    await store.checkFolders();
+    expect([hasFile(disk, A), folders(store)[A]]).toEqual([false, '']);
+    expect(store.list().filter(({ key }) => key === A)).toHaveLength(1);
+  });
+
+  test('what is deleted meanwhile is deleted when it is back', async () => {
+    const { disk, open, store } = await twoFolders(1, 2);
+    await fill(store, 3);
+    const plug = unplug(disk);
+    await store.checkFolders();
+    // Only what frees space now counts towards a number of bytes.
+    expect(await store.evict({ bytes: 3 * EACH })).toMatchObject({ entries: 1, bytes: EACH });
+    expect(await store.evict({ keys: [A] })).toMatchObject({ entries: 1, kept: 0 });
+    expect(store.list().map(({ key }) => key)).toEqual([B]);
+    await store.close();
+    plug();
+    const again = await open();
+    expect([hasFile(disk, A), hasFile(disk, B)]).toEqual([false, true]);
+    expect(again.list().map(({ key }) => key)).toEqual([B]);
+  });
+
+  test('what is deleted as the drive goes does not come back with it', async () => {
+    const { disk, store } = await twoFolders(1, 2);
+    await fill(store, 3);
+    const plug = unplug(disk);
+    await store.evict({ keys: [A] });
+    expect(store.isAway(A)).toBe(false);
+    plug();
+    await store.checkFolders();
+    expect([hasFile(disk, A), store.has(A), store.has(B)]).toEqual([false, false, true]);
+  });
+
+  test('that cannot be written leaves new chunks to the store’s own', async () => {
+    const { disk, added, store } = await twoFolders(2, 99);
+    store.rankFolders(() => [
+      { id: added.id, addsDelay: false },
+      { id: '', addsDelay: false },
+    ]);
+    unplug(disk);
+    await fill(store, 1);
+    expect(folders(store)).toEqual({ [A]: '' });
+    expect(store.stats().folders[1]).toMatchObject({ state: 'not-connected' });
+  });
+});
+
+describe('recovery', () => {
+  test('a move that was interrupted leaves one file, wherever it stopped', async () => {
+    const { dir, disk, open, store } = await twoFolders(2, 2);
+    await fill(store, 3);
+    await store.close();
+    const copy = (from: string, to: string, key: string): void => {
+      const target = chunkPath(to, key);
+      for (const path of [join(to, 'chunks', key.slice(0, 2))]) if (!existsSync(path)) mkdirSync(path);
+      cpSync(chunkPath(from, key), target);
+    };
+    copy(disk, dir, A); // before the row, on the way up
+    copy(dir, disk, B); // the same, on the way down
+    writeFileSync(join(disk, 'tmp', `${C}.1-0`), 'half');
+    const again = await open();
+    const at = folders(again);
+    for (const key of [A, B, C]) {
+      expect([hasFile(dir, key), hasFile(disk, key)]).toEqual([at[key] === '', at[key] !== '']);
+      await touch(again, key);
+    }
+    expect(readdirSync(join(disk, 'tmp'))).toEqual([]);
+    expect(again.stats().entries).toBe(3);
+  });
+
+  test('an index that was lost is rebuilt from all folders', async () => {
+    const { dir, open, added, store } = await twoFolders(2, 2);
+    await fill(store, 3);
+    await store.close();
+    rmSync(join(dir, 'index.db'));
+    const again = await open();
+    expect(folders(again)).toEqual({ [A]: added.id, [B]: '', [C]: '' });
+    await touch(again, A);
+  });
+
+  test('a folder that is no longer named is forgotten, and its chunks are found when it is named again', async () => {
+    const { dir, open, store } = await twoFolders(2, 2);
+    await fill(store, 3);
+    await store.close();
+    const without = await openTestStore({ dir });
+    expect(held(without, [A, B, C])).toEqual([false, true, true]);
+    await without.close();
+    expect(held(await open(), [A, B, C])).toEqual([true, true, true]);
+  });
+});
+
+describe('removing a folder', () => {
+  test('moves its chunks as far as there is room, and deletes the rest', async () => {
+    const { disk, added, store } = await twoFolders(2, 3);
+    await fill(store, 4);
+    await store.evict({ keys: [D] });
+    expect(folders(store)).toEqual({ [A]: added.id, [B]: added.id, [C]: '' });
+    expect(await store.removeFolder(added.id)).toEqual({ moved: 1, deleted: 1 });
+    expect(store.stats()).toMatchObject({ entries: 2, bytes: 2 * EACH, folders: [{ id: '' }] });
+    expect(existsSync(disk)).toBe(false);
+  });
+
+  test('that is not connected leaves its files', async () => {
+    const { disk, added, store } = await twoFolders(1, 3);
+    await fill(store, 3);
+    const plug = unplug(disk);
+    await store.checkFolders();
+    expect(await store.removeFolder(added.id)).toEqual({ moved: 0, deleted: 0 });
+    expect(store.list().map(({ key }) => key)).toEqual([C]);
+    plug();
+    expect(hasFile(disk, A)).toBe(true);
+  });
+});
+
+describe('demotion and promotion', () => {
+  const policy = 'workload-aware';
+
+  test('what one folder evicts displaces only what is worth less in the other; the rest is deleted', async () => {
+    const { added, store } = await twoFolders(1, 1);
+    await fill(store, 2);
+    expect(folders(store)).toEqual({ [A]: added.id, [B]: '' });
+    await touch(store, A);
+    await store.idle();
+    const { key: next, chunk } = model.encode(12);
+    await store.put(next, chunk);
+    // B is older than A, which was used from the other folder: it has no place there.
+    expect(folders(store)).toEqual({ [A]: added.id, [C]: '' });
+    expect(store.stats()).toMatchObject({ evictions: 1, moved: { demoted: 1, promoted: 0, bytes: EACH } });
+  });
+
+  test('a chunk that is used again and again moves up, and what it displaces moves down', async () => {
+    let now = 1e12;
+    const { dir, disk, added, store } = await twoFolders(2, 2, { policy, clock: () => now });
+    await fill(store, 3);
+    expect(folders(store)).toEqual({ [A]: added.id, [B]: '', [C]: '' });
+    for (let i = 0; i < 4; i++) {
+      now += 60_000;
+      await touch(store, A);
+    }
+    await store.idle();
+    expect(folders(store)[A]).toBe('');
+    expect([hasFile(dir, A), hasFile(disk, A)]).toEqual([true, false]);
+    expect(store.stats()).toMatchObject({
+      ...{ entries: 3, evictions: 0 },
+      moved: { demoted: 2, promoted: 1, bytes: 3 * EACH },
+    });
+  });
+
+  test('a chunk that an answer uses moves up once it is released', async () => {
+    const { added, store } = await twoFolders(2, 2);
+    await fill(store, 3);
+    await store.evict({ keys: [B] });
+    const lease = await take(store, A);
+    await store.idle();
+    expect(folders(store)).toEqual({ [A]: added.id, [C]: '' });
+    expect(fake(lease.chunk).isRight()).toBe(true);
+    lease.release();
+    await store.idle();
+    expect(folders(store)).toEqual({ [A]: '', [C]: '' });
+  });
+
+  test('equals stay where they are, however often they are used', async () => {
+    let now = 1e12;
+    const { store } = await twoFolders(2, 2, { policy, clock: () => now });
+    const keys = await fill(store, 4);
+    for (let round = 0; round < 12; round++) {
+      for (const key of keys) {
+        now += 1000;
+        await touch(store, key);
+      }
+      await store.idle();
+    }
+    const { moved } = store.stats();
+    now += 1000;
+    for (let round = 0; round < 12; round++) {
+      for (const key of keys) {
+        now += 1000;
+        await touch(store, key);
+      }
+      await store.idle();
+    }
+    expect(store.stats().moved.bytes).toBe(moved.bytes);
+  });
+
+  test('a folder that adds no delay keeps what is used', async () => {
+    let now = 1e12;
+    const { added, store } = await twoFolders(2, 99, { policy, clock: () => now });
+    store.rankFolders(() => [
+      { id: added.id, addsDelay: false },
+      { id: '', addsDelay: false },
+    ]);
+    await fill(store, 1);
+    expect(folders(store)).toEqual({ [A]: added.id });
+    for (let i = 0; i < 4; i++) {
+      now += 60_000;
+      await touch(store, A);
+    }
+    await store.idle();
+    expect(folders(store)).toEqual({ [A]: added.id });
+    await store.setFolder({ ...added, budgetBytes: EACH });
+    await fill(store, 2);
+    expect(folders(store)).toEqual({ [A]: added.id, [B]: '' });
+    expect(store.stats().moved).toEqual({ demoted: 0, promoted: 0, bytes: 0 });
+  });
+
+  test('a lower budget moves chunks, and a higher one lets chunks be computed ahead', async () => {
+    const { added, store } = await twoFolders(2, 0);
+    await fill(store, 2);
+    expect(store.hasRoom(1000)).toBe(false);
+    await store.setFolder({ ...added, budgetBytes: 3 * EACH + 40_960 });
+    expect(store.hasRoom(1000)).toBe(true);
+    await store.setBudget({ diskBytes: EACH });
+    expect(folders(store)).toEqual({ [A]: added.id, [B]: '' });
+    const { key, chunk } = model.encode(12);
+    await store.put(key, chunk, { ahead: true });
+    expect(folders(store)).toEqual({ [A]: added.id, [B]: '', [C]: added.id });
+    await store.setFolder({ ...added, budgetBytes: 0 });
+    // C is worth more than B, and A less.
+    expect(folders(store)).toEqual({ [C]: '' });
+  });
+
+  test('prefixes stay in the store’s own folder', async () => {
+    const { added, store } = await twoFolders(16, 99);
+    store.rankFolders(() => [
+      { id: added.id, addsDelay: false },
+      { id: '', addsDelay: false },
+    ]);
+    for (const id of [1, 2, 3]) {
+      const { key, chunk } = model.encodePrefix(id);
+      await store.put(key, chunk);
+    }
+    expect(store.list().every(({ folder }) => folder === '')).toBe(true);
+  });
+});
