@@ -7,6 +7,16 @@ import { StrategyRequestSchema } from './strategy.ts';
 
 const MiB = 1024 * 1024;
 
+const CacheFolderSchema = z.object({
+  /** Of the file `folder.json` there. */
+  id: z.string().regex(/^[0-9a-f]{16}$/),
+  path: z.string().min(1).max(4096),
+  budgetBytes: z.int().min(0),
+  /** In any currency; absent: unknown. */
+  pricePerGb: z.number().min(0).optional(),
+});
+export type CacheFolderSetting = z.infer<typeof CacheFolderSchema>;
+
 /**
  * User settings with defaults: one JSON file in the data folder, overridden by the command line. Unknown keys are
  * ignored by the program and preserved in the file.
@@ -34,6 +44,13 @@ export const SettingsSchema = z.object({
   recognise: z.boolean().default(true),
   /** Bytes of chunk KV kept on disk; absent: 20 GiB, and Kvasir proposes another budget from the free space. */
   diskBudgetBytes: z.int().min(0).optional(),
+  /** Price of a gigabyte on that disk, in any currency, to compare it with cacheFolders; absent: unknown. */
+  diskPricePerGb: z.number().min(0).optional(),
+  /**
+   * Further folders for chunk KV, such as one on a big slow disk: replaced as a whole. Added by cache.addFolder, which
+   * prepares the folder; one that is left out is removed as by cache.removeFolder.
+   */
+  cacheFolders: z.array(CacheFolderSchema).max(16).default([]),
   /** The same in memory. */
   memoryBudgetBytes: z
     .int()

@@ -84,7 +84,7 @@ export class CacheService {
 
   async stats(): Promise<CacheStats> {
     const { store, dir, catalogue, settings, models, formats } = this.#options;
-    const { entries, bytes, diskBudgetBytes, pinned, prefixes, ram, hits, misses, prefetches, ...more } =
+    const { entries, bytes, folders, pinned, prefixes, ram, hits, misses, prefetches, ...more } =
       store.stats();
     const space = await store.space();
     const others = store.totals().filter(({ fingerprint }) => fingerprint !== this.#fingerprint);
@@ -94,8 +94,9 @@ export class CacheService {
     return {
       folder: dir,
       chunks: entries,
-      diskBytes: bytes,
-      diskBudgetBytes,
+      bytes,
+      diskBytes: folders[0]?.bytes ?? 0,
+      diskBudgetBytes: folders[0]?.budgetBytes ?? 0,
       diskFreeBytes: space?.free ?? null,
       proposal: await this.proposal(),
       ramBytes: ram.bytes,
@@ -131,7 +132,9 @@ export class CacheService {
   async proposal(): Promise<BudgetProposal | null> {
     const { store, settings } = this.#options;
     const space = await store.space();
-    return settings.current.diskBudgetBytes === undefined ? proposeBudget(space, store.stats().bytes) : null;
+    return settings.current.diskBudgetBytes === undefined
+      ? proposeBudget(space, store.stats().folders[0]?.bytes ?? 0)
+      : null;
   }
 
   #device(): CacheStats['device'] {

@@ -99,7 +99,7 @@ export class EntryListing {
 
   #describe({ entry, places }: StoredChunk, documentId?: string): CacheEntry {
     const place = places.find((each) => each.in.documentId === documentId) ?? places[0];
-    const { key, kind, tokens, bytes, dtype, hits, pinned } = entry;
+    const { key, kind, tokens, bytes, dtype, hits, pinned, away } = entry;
     const model = this.#model();
     return {
       key,
@@ -109,6 +109,7 @@ export class EntryListing {
       dtype,
       hits,
       pinned,
+      away,
       documentId: place?.in.documentId ?? null,
       document: place?.in.document ?? entry.label,
       ordinal: place?.ordinal ?? null,

@@ -77,6 +77,7 @@ export async function openBase(host: AppOptions) {
     dir: paths.store,
     diskBudgetBytes: settings.current.diskBudgetBytes ?? DEFAULT_DISK_BUDGET,
     ramBudgetBytes: settings.current.memoryBudgetBytes,
+    folders: settings.current.cacheFolders,
     policy: settings.current.eviction,
     files: engine,
     log,

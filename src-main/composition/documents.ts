@@ -1,5 +1,6 @@
 import { BackupService } from '../backup/backup-service.ts';
 import { ChunkArchive } from '../cache/archive.ts';
+import { CacheFolderService } from '../cache/cache-folders.ts';
 import { CacheService } from '../cache/cache-service.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { SCHEMAS } from '../databases.ts';
@@ -43,6 +44,13 @@ export function openDocuments(
       ...{ dir: paths.store, catalogue, store, models: loader, known, formats },
     }),
   );
+  const cacheFolders = own.add(
+    new CacheFolderService({
+      ...{ settings, events, log, store, planner, models: localModels },
+      ...{ data: paths.data, dir: paths.store },
+      topK: () => settings.current.topK ?? search.usualTopK,
+    }),
+  );
   const archive = new ChunkArchive({ store, files: engine, catalogue });
   const backups = new BackupService({ data: paths.data, program: version, schemas: SCHEMAS, log, events });
   const libraries = own.add(
@@ -83,5 +91,5 @@ export function openDocuments(
     ...{ data: paths.data, settingsPath: paths.settings, program: version },
     ...{ catalogue, chat, analyses: analysis, models: registry, events },
   });
-  return { cache, archive, backups, exports, libraries, sentDocuments };
+  return { cache, cacheFolders, archive, backups, exports, libraries, sentDocuments };
 }

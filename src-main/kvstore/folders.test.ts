@@ -1,4 +1,13 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { prepareFolder, type AddedFolder, type ChunkStore, type StoreOptions } from './store.ts';
@@ -88,6 +97,12 @@ describe('a folder beside the store’s own', () => {
     expect(readdirSync(join(disk, 'quarantine'))).toHaveLength(1);
     expect(store.stats().quarantine).toMatchObject({ files: 1, bytes: EACH });
     expect(held(store, [A, B, C])).toEqual([false, true, true]);
+  });
+
+  test.skipIf(process.platform === 'win32')('is closed to other users', async () => {
+    const disk = tempDir();
+    await prepareFolder(disk);
+    expect(statSync(join(disk, 'kvasir-cache')).mode & 0o777).toBe(0o700);
   });
 
   test('that somebody else filled is left alone', async () => {

@@ -161,7 +161,7 @@ export async function prepareFolder(path: string): Promise<string> {
   const dir = folderWithin(path);
   const known = await readMarker(dir);
   if (known !== undefined) return known;
-  await mkdir(dir, { recursive: true });
+  await mkdir(dir, { recursive: true, mode: 0o700 }); // chunks are derived from documents: nobody else's business
   const marker: z.infer<typeof MarkerSchema> = {
     kind: 'kvasir-cache-folder',
     version: 1,

@@ -120,6 +120,7 @@ describe('after close', () => {
     ['used', (store) => store.used(A, { class: 'question' })],
     ['setPolicy', (store) => store.setPolicy('lru')],
     ['setBudget', (store) => store.setBudget({ diskBytes: 1 })],
+    ['readSpeed', (store) => store.readSpeed('0'.repeat(16))],
     ['isAway', (store) => store.isAway(A)],
     ['path', (store) => store.path(A)],
     ['setFolder', (store) => store.setFolder({ id: '0'.repeat(16), path: '/none', budgetBytes: 1 })],

@@ -1,3 +1,4 @@
+import { KvasirError } from '../../src-shared/errors.ts';
 import type { ChunkKv } from '../engine/engine.ts';
 import { markSuspect } from '../platform/damaged-database.ts';
 import { messageOf } from '../platform/failure.ts';
@@ -18,6 +19,7 @@ import type { ChunkRow } from './index-db.ts';
 import type { StoreLock } from './lock.ts';
 import { openStore, type OpenedStore } from './open-store.ts';
 import { RamTier } from './ram-tier.ts';
+import { measureReads, type ReadTime } from './read-speed.ts';
 import { requireSpace } from './reserve.ts';
 import { ChunkLeases, type PrefetchOutcome } from './chunk-leases.ts';
 import { SharedChunks } from './shared-chunks.ts';
@@ -448,6 +450,14 @@ export class ChunkStore {
     this.#tiers.rankBy(rank);
   }
 
+  /** Measures how fast an added folder's disk is read, with files of its own. Node's errors of the file system. */
+  readSpeed(id: string): Promise<ReadTime[]> {
+    return this.#call('readSpeed', async () => {
+      const folder = this.#disk.folders.get(id);
+      return folder?.isReady === true ? measureReads(folder.layout.tmp) : [];
+    });
+  }
+
   /** Looks which added folders are connected, as it does from time to time. */
   checkFolders(): Promise<void> {
     return this.#call('checkFolders', () => this.#watch.check());
@@ -533,6 +543,11 @@ export class ChunkStore {
       const { bytes, onStored } = await write(temp);
       const header = this.#options.files.readChunkHeader(temp);
       await this.#changes.run(async () => {
+        if (!folder.isReady)
+          throw new KvasirError(
+            'STORE_READ_ONLY',
+            `The cache folder ${folder.layout.dir} is no longer connected.`,
+          );
         const { clock, index } = this.#disk;
         const now = clock();
         const made = {

@@ -34,7 +34,10 @@ const BudgetProposalSchema = z.union([
 
 const CacheStatsSchema = z.object({
   folder: z.string(),
+  /** These two: of all folders that are ready. */
   chunks: z.int(),
+  bytes: z.number(),
+  /** These two: of the data folder; `cache.folders` has the others. */
   diskBytes: z.number(),
   diskBudgetBytes: z.number(),
   /** null if the disk does not report it. */
@@ -74,6 +77,8 @@ const CacheEntrySchema = z.object({
   /** The document it came from; null if no document has this text any longer. */
   documentId: IdSchema.nullable(),
   document: z.string(),
+  /** Whether its folder is not connected. */
+  away: z.boolean(),
   ordinal: z.int().nullable(),
   tokens: z.int(),
   bytes: z.number(),
@@ -105,6 +110,53 @@ const SelectionSchema = z.union([
   z.object({ all: z.literal(true) }),
   z.object({ otherModels: z.literal(true) }),
 ]);
+
+/** A folder that stored KV is kept in. */
+const CacheFolderSchema = z.object({
+  /** '' for the one in the data folder. */
+  id: z.string(),
+  path: z.string(),
+  /** 'not-connected': its drive is not; 'in-use': by another Kvasir; 'failed': see `problem`. */
+  state: z.enum(['ready', 'not-connected', 'in-use', 'failed']),
+  problem: z.string(),
+  /** Also while it is not connected: then they are computed when a question needs them. */
+  chunks: z.int(),
+  bytes: z.number(),
+  budgetBytes: z.number(),
+  pricePerGb: z.number().nullable(),
+  /** null if the disk does not report it, or is not connected. */
+  freeBytes: z.number().nullable(),
+  /** Reading large files; null before it was measured. */
+  bytesPerSecond: z.number().nullable(),
+  /** Milliseconds to read the chunks of a usual prompt; null before that was measured. */
+  loadMs: z.number().nullable(),
+  /** Whether a usual prompt waits for them; null while the folder is not ready. */
+  addsDelay: z.boolean().nullable(),
+});
+
+/**
+ * Why new chunks go to a folder. Of those that add no delay: 'only': it is the only one; 'cheapest'; 'unpriced': the
+ * first, since no price is known. 'fastest': all add delay. 'unmeasured': not known yet.
+ */
+const PlacementReasonSchema = z.enum(['cheapest', 'only', 'unpriced', 'fastest', 'unmeasured']);
+
+const CacheFoldersSchema = z.object({
+  folders: z.array(CacheFolderSchema),
+  /** The folder for new chunks as long as it has room. `computeMs`: a usual prompt at the ratio in use; null: unknown. */
+  newChunks: z.object({
+    folder: z.string(),
+    reason: PlacementReasonSchema,
+    computeMs: z.number().nullable(),
+  }),
+  /** Since the start: chunks moved between folders, and the bytes written for that. */
+  moved: z.object({ demoted: z.int(), promoted: z.int(), bytes: z.number() }),
+});
+
+const FolderLimitsSchema = z.object({
+  budgetBytes: z.int().min(0),
+  /** In any currency, to compare it with the other folders; absent: unknown. */
+  pricePerGb: z.number().min(0).optional(),
+});
 
 const Bytes = z.object({ chunks: z.int(), bytes: z.number() });
 
@@ -149,6 +201,32 @@ export const cacheContract = {
     }),
     z.object({ total: z.int(), items: z.array(CacheDocumentSchema) }),
   ),
+  'cache.folders': procedure(NothingSchema, CacheFoldersSchema),
+  /**
+   * Keeps stored KV in a folder as well, in a folder `kvasir-cache` within it. BAD_ARGUMENT if it does not exist, is in
+   * the data folder, or was added before; STORE_READ_ONLY, DISK_FULL.
+   */
+  'cache.addFolder': procedure(
+    FolderLimitsSchema.extend({ path: z.string().min(1).max(4096) }),
+    CacheFoldersSchema,
+  ),
+  /** `pricePerGb` null: unknown. NOT_FOUND. */
+  'cache.changeFolder': procedure(
+    z.object({
+      id: z.string(),
+      budgetBytes: z.int().min(0).optional(),
+      pricePerGb: z.number().min(0).nullable().optional(),
+    }),
+    CacheFoldersSchema,
+  ),
+  /**
+   * Removes an added folder: its chunks move to the others as far as these have free room, and the rest is deleted; the
+   * files of one that is not connected stay. NOT_FOUND.
+   */
+  'cache.removeFolder': procedure(
+    z.object({ id: z.string() }),
+    z.object({ moved: z.int(), deleted: z.int() }),
+  ),
   'cache.pin': procedure(
     z.object({ selection: SelectionSchema, pinned: z.boolean() }),
     z.object({ chunks: z.int() }),
@@ -177,6 +255,9 @@ export const cacheContract = {
 
 export type BudgetProposal = z.infer<typeof BudgetProposalSchema>;
 export type CacheStats = z.infer<typeof CacheStatsSchema>;
+export type CacheFolder = z.infer<typeof CacheFolderSchema>;
+export type CacheFolders = z.infer<typeof CacheFoldersSchema>;
+export type PlacementReason = z.infer<typeof PlacementReasonSchema>;
 export type CacheEntry = z.infer<typeof CacheEntrySchema>;
 export type CacheDocument = z.infer<typeof CacheDocumentSchema>;
 export type CacheSelection = z.infer<typeof SelectionSchema>;

@@ -37,6 +37,8 @@ const REMEMBERED = 0.7;
 const REMEMBERED_WHEN_WRONG = 0.3;
 const WRONG = 0.3;
 
+const LARGE_BYTES = 32 * 2 ** 20;
+
 /** A finished append. */
 export interface MeasuredWork {
   work: Work;
@@ -86,19 +88,34 @@ export class CostModel {
     this.#save();
   }
 
-  /** Learns from values that arrived from other machines, for a prompt or ahead of one. */
-  observeTransfer(transfer: Transfer): void {
+  /** Learns from values that arrived from other machines, for a prompt or ahead of one, or were read from another tier. */
+  observeTransfer(transfer: Transfer, tier: Tier = 'shared'): void {
     const { bytes, values, ms } = transfer;
-    const expected = predicted(this.#tiers['shared']?.load, [bytes, values]);
+    const expected = predicted(this.#tiers[tier]?.load, [bytes, values]);
     const wrong = expected !== undefined && Math.abs(expected - ms) > WRONG * ms;
     const share = wrong ? REMEMBERED_WHEN_WRONG : REMEMBERED;
-    this.#tiers = learnTransfer(this.#tiers, 'shared', transfer, share);
+    this.#tiers = learnTransfer(this.#tiers, tier, transfer, share);
     this.#save();
   }
 
   /** Milliseconds until a value from other machines arrives; null before the first one. */
   transfer(bytes: number): number | null {
     return predicted(this.#tiers['shared']?.load, [bytes, 1]) ?? null;
+  }
+
+  /** Milliseconds to load all layers of some files from a tier; null before the first. */
+  loadMs(
+    tier: Tier,
+    { files, bytes, layers }: { files: number; bytes: number; layers: number },
+  ): number | null {
+    const layer = predicted(this.#tiers[tier]?.load, [bytes / layers, files]);
+    return layer === undefined ? null : layer * layers;
+  }
+
+  /** The throughput of a tier's disk for large files; null before the first. */
+  bytesPerSecond(tier: Tier): number | null {
+    const ms = this.loadMs(tier, { files: 1, bytes: LARGE_BYTES, layers: 1 });
+    return ms === null || ms <= 0 ? null : (LARGE_BYTES / ms) * 1000;
   }
 
   /** Learns from a chunk that was encoded separately, as long as nothing better is known. */

@@ -1,14 +1,14 @@
 import type { Calibration, TextKind } from '../../../src-shared/contract/calibration.ts';
 import type { FusionPlan } from '../../../src-shared/plan.ts';
 import type { StrategyChoice, StrategyRequest } from '../../../src-shared/strategy.ts';
-import type { KvDtype } from '../../engine/engine.ts';
+import type { KvDtype, Strategy } from '../../engine/engine.ts';
 import { engineStrategy, type StrategyOrAuto } from '../strategy.ts';
 import type { BlendResult, PromptPart } from '../blender.ts';
 import { TimeSlice } from '../../platform/time-slice.ts';
 import { findRuns, type ChunkReuse } from '../sources.ts';
 import { keyFor, type ChunkCache, type FusionModel } from '../model.ts';
 import { libraryIdsOf, textKindOf } from '../text-kind.ts';
-import { decide, type Decision } from './controller.ts';
+import { decide, UNCALIBRATED, type Decision } from './controller.ts';
 import type { CostModel } from './cost-model.ts';
 import { fileTier, type Piece, type Tier } from './work.ts';
 
@@ -63,6 +63,14 @@ export class Planner {
   resolve(model: PlannedModel, { name, ...parts }: StrategyRequest): StrategyOrAuto {
     if (name === 'auto') return { kind: 'auto' };
     return engineStrategy({ name, ...parts }, model.info.kvLayers);
+  }
+
+  /** How prompts of documents are usually blended. */
+  usualStrategy(model: PlannedModel): Strategy {
+    const { calibration, unmeasured } = this.#options;
+    const measured = calibration(model, textKindOf([]))?.choice;
+    const choice = measured?.verdict === 'blend' ? measured.strategy : (unmeasured?.(model) ?? UNCALIBRATED);
+    return engineStrategy(choice, model.info.kvLayers);
   }
 
   /** Whether cached chunks are used at all: not if a full prefill is requested, or calibration found it to be better. */

@@ -75,6 +75,15 @@ export function addAnswerFlags(command: Command): Command {
     .option('--no-strict', 'let the model answer from what it knows as well');
 }
 
+/** A number of bytes, such as 500000000 or 500MB. */
+export function byteCount(value: string): number {
+  const match = /^(\d+(?:\.\d+)?)\s*([kMGT]?)B?$/i.exec(value);
+  const scale = { '': 1, K: 1e3, M: 1e6, G: 1e9, T: 1e12 }[match?.[2]?.toUpperCase() ?? ''];
+  if (!match || scale === undefined)
+    throw new InvalidArgumentError('It must be a number of bytes, such as 500000000 or 500MB.');
+  return Math.ceil(Number(match[1]) * scale);
+}
+
 /** The settings that flags override for one run. */
 export function settingsOf(flags: ModelFlags): Partial<SettingsInput> {
   const { chunkTokens, topK, maxTokens, strict, dtype, threads, thinking: think } = flags;

@@ -4,6 +4,7 @@ import { budgetFacts, loweringOf } from './budget.ts';
 
 const stats: CacheStats = {
   chunks: 100,
+  bytes: 10e9,
   diskBytes: 10e9,
   diskBudgetBytes: 20e9,
   diskFreeBytes: 30e9,

@@ -1,4 +1,4 @@
-import { InvalidArgumentError, type Command } from 'commander';
+import type { Command } from 'commander';
 import { KvasirError } from '../../../../../src-shared/errors.ts';
 import type { CacheEntry } from '../../../../../src-shared/contract/cache.ts';
 import { formatBytes } from '../../../../platform/format-bytes.ts';
@@ -6,8 +6,10 @@ import { throwIfAborted } from '../../../../platform/abort.ts';
 import type { CoreClient } from '../../../client/client.ts';
 import type { CommandContext } from '../../context.ts';
 import { EXIT } from '../../failure.ts';
+import { byteCount } from '../../options.ts';
 import { addArchiveCommands } from './archive.ts';
 import { columns } from './columns.ts';
+import { addFolderCommands } from './folders.ts';
 
 const ALIGNED = ['left', 'left', 'right', 'right', 'left', 'right', 'left'] as const;
 
@@ -33,10 +35,11 @@ export function addCacheCommand(program: Command, context: CommandContext): void
     .command('evict')
     .description('remove chunks: least recently used first, or all')
     .option('--all', 'remove everything that is not pinned')
-    .option('--bytes <n>', 'free at least this many bytes, e.g. 500000000 or 500MB', parseBytes)
+    .option('--bytes <n>', 'free at least this many bytes, e.g. 500000000 or 500MB', byteCount)
     .action((flags: { all?: boolean; bytes?: number }) =>
       context.withClient(undefined, (client) => evict(client, context, flags)),
     );
+  addFolderCommands(cache, context);
   addArchiveCommands(cache, context);
 }
 
@@ -60,8 +63,9 @@ async function list(client: CoreClient, { terminal, signal }: CommandContext, js
     );
     terminal.out(`${lines.join('\n')}\n`);
   }
-  const total = `${formatBytes(stats.diskBytes)} of ${formatBytes(stats.diskBudgetBytes)}`;
-  terminal.out(`${stats.chunks} chunks, ${total}, in ${stats.folder}\n`);
+  const { folders } = await client.call('cache.folders');
+  for (const { chunks, bytes: held, budgetBytes, path } of folders)
+    terminal.out(`${chunks} chunks, ${formatBytes(held)} of ${formatBytes(budgetBytes)}, in ${path}\n`);
   const { files, bytes } = stats.quarantine;
   if (files > 0) terminal.out(`${files} damaged files set aside (${formatBytes(bytes)})\n`);
 }
@@ -116,12 +120,4 @@ async function evict(
   const { chunks, bytes, kept } = await client.call('cache.evict', { selection });
   const stay = kept > 0 ? `; ${kept} pinned or in use stay` : '';
   terminal.out(`Removed ${chunks} chunks, ${formatBytes(bytes)}${stay}.\n`);
-}
-
-function parseBytes(value: string): number {
-  const match = /^(\d+(?:\.\d+)?)\s*([kMGT]?)B?$/i.exec(value);
-  const scale = { '': 1, K: 1e3, M: 1e6, G: 1e9, T: 1e12 }[match?.[2]?.toUpperCase() ?? ''];
-  if (!match || scale === undefined)
-    throw new InvalidArgumentError('It must be a number of bytes, such as 500000000 or 500MB.');
-  return Math.ceil(Number(match[1]) * scale);
 }

@@ -1,0 +1,94 @@
+/** Stored KV in a second folder, through the real program and engine. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { CacheFolders } from '../src-shared/contract/cache.ts';
+import { expectFailure, removeDir, ROOT, runCli, tempDir } from './cli-support.ts';
+
+const LIBRARY = join(ROOT, 'resources', 'sample-library');
+const QUESTION = 'What drink does Ines Brook like best?';
+
+let dir: string;
+let big: string;
+const cache = (...args: string[]) => runCli(['--data', join(dir, 'data'), 'cache', ...args]);
+
+interface Asked {
+  text: string;
+  library: { precomputed: { computed: number } };
+}
+
+async function ask(): Promise<{ text: string; computed: number }> {
+  const { code, stdout, stderr } = await runCli([
+    ...['--data', join(dir, 'data'), 'ask', QUESTION],
+    ...['--library', LIBRARY, '--json'],
+  ]);
+  expect(code, stderr).toBe(0);
+  const { text, library } = JSON.parse(stdout) as Asked;
+  return { text, computed: library.precomputed.computed };
+}
+
+async function folders(): Promise<CacheFolders['folders']> {
+  return (JSON.parse((await cache('folders', '--json')).stdout) as CacheFolders).folders;
+}
+
+function files(folder: string): number {
+  return readdirSync(folder, { recursive: true }).filter((name) => String(name).endsWith('.kvc')).length;
+}
+
+beforeAll(() => {
+  dir = tempDir();
+  big = join(dir, 'big');
+  mkdirSync(big);
+});
+
+afterAll(() => removeDir(dir));
+
+test('chunks that do not fit are moved to an added folder, and are read from there', async () => {
+  const first = await ask();
+  expect(first.computed).toBeGreaterThan(10);
+  const added = await cache('add-folder', big, '--budget', '1GB', '--price', '0.02');
+  expect(added.stdout).toContain(big);
+  const settings = join(dir, 'data', 'settings.json');
+  const [own] = await folders();
+  const half = {
+    ...(JSON.parse(readFileSync(settings, 'utf8')) as object),
+    diskBudgetBytes: Math.ceil(own!.bytes / 2),
+  };
+  writeFileSync(settings, JSON.stringify(half));
+  expect(await ask()).toEqual({ text: first.text, computed: 0 });
+  const [fast, slow] = await folders();
+  expect(slow).toMatchObject({ path: big, state: 'ready', pricePerGb: 0.02 });
+  expect(slow!.chunks).toBeGreaterThan(5);
+  expect(fast!.bytes).toBeLessThanOrEqual(half.diskBudgetBytes);
+  expect(files(big)).toBe(slow!.chunks);
+  const verified = await cache('verify');
+  expect(verified.stdout).toMatch(
+    new RegExp(`^${fast!.chunks + slow!.chunks} of ${fast!.chunks + slow!.chunks} `),
+  );
+  const exported = await cache('export', '--library', LIBRARY, join(dir, 'all.zip'));
+  expect(exported.stdout).toMatch(new RegExp(`^Wrote ${first.computed} chunks`));
+  expect((await cache('folders')).stdout).toMatch(/New chunks go to /);
+});
+
+test('while the folder is not connected its chunks are computed, and it is used again when it is back', async () => {
+  const before = await ask();
+  const inside = join(big, 'kvasir-cache');
+  const stored = files(big);
+  renameSync(inside, join(dir, 'unplugged'));
+  expect((await folders())[1]).toMatchObject({ state: 'not-connected', chunks: stored });
+  expect((await ask()).text).toBe(before.text);
+  expect(existsSync(inside)).toBe(false);
+  renameSync(join(dir, 'unplugged'), inside);
+  expect((await folders())[1]).toMatchObject({ state: 'ready' });
+  expect(await ask()).toEqual({ text: before.text, computed: 0 });
+});
+
+test('removing the folder leaves nothing there', async () => {
+  const [, { chunks } = { chunks: 0 }] = await folders();
+  const { stdout } = await cache('remove-folder', big);
+  const [, moved, deleted] = /^Moved (\d+) chunks, deleted (\d+)\.$/m.exec(stdout) ?? [];
+  expect(Number(moved) + Number(deleted)).toBe(chunks);
+  expect(readdirSync(big)).toEqual([]);
+  expect(await folders()).toHaveLength(1);
+  expectFailure(await cache('remove-folder', big), 'NOT_FOUND');
+});
