@@ -1,3 +1,6 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { CacheStats } from '../../src-shared/contract/cache.ts';
 import { changingReplies } from './support/replies.ts';
 import { expect, goTo, test } from './support/test.ts';
@@ -35,6 +38,29 @@ test('a budget for the disk is proposed until one is set, and taken with one cli
   await expect.poll(changes).toEqual([{ diskBudgetBytes: 30e9 }]);
   await expect(take).toHaveCount(0);
   await expect(window.getByRole('textbox', { name: 'Budget on disk' })).toHaveValue('30 GB');
+});
+
+test('a folder for chunks is added, shown with its speed, and removed', async ({ sharedWindow: window }) => {
+  const folder = mkdtempSync(join(tmpdir(), 'kvasir-folder-'));
+  try {
+    await goTo(window, 'Cache');
+    await window.getByRole('button', { name: 'Add a folder…' }).click();
+    const dialog = window.getByRole('dialog', { name: 'Add a folder' });
+    await dialog.getByRole('textbox', { name: 'Folder' }).fill(folder);
+    await dialog.getByRole('textbox', { name: 'Budget' }).fill('2');
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+    await expect(window.getByText(folder, { exact: true })).toBeVisible();
+    await expect(window.getByText(/read at .*\/s/).last()).toBeVisible();
+    await expect(window.getByText(/^New chunks go to Data folder/)).toBeVisible();
+    await window.getByRole('button', { name: `Remove ${folder}` }).click();
+    const ask = window.getByRole('dialog', { name: `Remove ${folder}?` });
+    await expect(ask.getByText(/are stored there/)).toBeVisible();
+    await ask.getByRole('button', { name: 'Remove', exact: true }).click();
+    await expect(window.getByText(folder, { exact: true })).toHaveCount(0);
+    await expect.poll(() => readdirSync(folder)).toEqual([]);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 });
 
 test('what is kept on the GPU has a budget, which can be left to Kvasir again', async ({ app, context }) => {

@@ -96,10 +96,10 @@ function useColumns(): Column<CacheEntry, Sort>[] {
         id: 'tier',
         header: t('table.tier'),
         width: '84px',
-        cell: ({ state }) => (
+        cell: ({ state, away }) => (
           <Group gap={7} wrap="nowrap" component="span">
             <span className={classes.dot} data-tier={state} />
-            {t(`table.tiers.${state}`)}
+            {away ? t('table.away') : t(`table.tiers.${state}`)}
           </Group>
         ),
       },

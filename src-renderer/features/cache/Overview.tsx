@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next';
 import type { CacheStats } from '../../../src-shared/contract/cache.ts';
 import { useFormat } from '../../ui/useFormat.ts';
 import { Budget } from './Budget.tsx';
+import { Folders } from './Folders.tsx';
 import { Policy } from './Policy.tsx';
 import { Precision } from './Precision.tsx';
 import { Section } from './Section.tsx';
@@ -20,6 +21,7 @@ export function Overview({ stats }: { stats: CacheStats }) {
   return (
     <aside className={classes.overview} aria-label={t('overview')}>
       <Budget tier="disk" stats={stats} />
+      <Folders />
       <Budget tier="memory" stats={stats} />
       {stats.device && <Budget tier="device" stats={stats} />}
       <SharedCacheStatus />

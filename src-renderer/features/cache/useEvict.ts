@@ -34,12 +34,10 @@ export function useEvict() {
   return {
     askSelected: (selection: CacheSelection, count: number, onDone: () => void) =>
       ask(t('evict.title'), t('selected', { count }), selection, onDone),
-    askAll: ({ chunks: count, diskBytes }: CacheStats) =>
-      ask(
-        t('evict.titleAll'),
-        t('evict.all_text', { chunks: chunks(count), size: format.bytes(diskBytes) }),
-        { all: true },
-      ),
+    askAll: ({ chunks: count, bytes }: CacheStats) =>
+      ask(t('evict.titleAll'), t('evict.all_text', { chunks: chunks(count), size: format.bytes(bytes) }), {
+        all: true,
+      }),
     askOthers: ({ otherModelChunks, otherModelBytes }: CacheStats) =>
       ask(
         t('evict.titleOthers'),

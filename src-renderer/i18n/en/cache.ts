@@ -13,6 +13,49 @@ export const cache = {
     'small-disk': 'That is too little to propose a budget: the default applies.',
     'unknown-space': 'Kvasir therefore proposes no budget: the default applies.',
   },
+  folders: {
+    title: 'More folders',
+    own: 'Data folder',
+    help: 'Add a folder, such as one on a big slow disk, for chunks that do not fit in the data folder.',
+    add: 'Add a folder…',
+    addTitle: 'Add a folder',
+    addConfirm: 'Add',
+    change: 'Change…',
+    changeOf: 'Change {{path}}',
+    remove: 'Remove…',
+    removeOf: 'Remove {{path}}',
+    path: 'Folder',
+    pathHelp: 'Absolute path. Kvasir stores chunks in a folder “kvasir-cache” within it.',
+    budget: 'Budget',
+    priceLabel: 'Price per GB (optional)',
+    priceHelp:
+      'In any currency. Of the folders that add no delay, new chunks go to the cheapest; a folder without a price counts as the most expensive.',
+    speed: 'read at {{speed}}/s',
+    price: '{{price}} per GB',
+    state: {
+      'not-connected': 'Not connected: its chunks are used again when it is back',
+      'in-use': 'In use by another Kvasir',
+      failed: 'Cannot be used',
+    },
+    reason: {
+      only: 'New chunks go to {{folder}}, the only folder that adds no delay: reading the chunks of a usual prompt takes {{load}}, behind {{compute}} of computing.',
+      cheapest:
+        'New chunks go to {{folder}}, the cheapest folder that adds no delay: reading the chunks of a usual prompt takes {{load}}, behind {{compute}} of computing.',
+      unpriced:
+        'New chunks go to {{folder}}: reading the chunks of a usual prompt takes {{load}}, behind {{compute}} of computing. No price per GB is set.',
+      fastest:
+        'New chunks go to {{folder}}, the fastest folder: reading the chunks of a usual prompt takes {{load}}, longer than {{compute}} of computing.',
+      unmeasured:
+        'New chunks go to {{folder}} until the speed of the model and the folders has been measured.',
+    },
+    removeTitle: 'Remove {{path}}?',
+    removeConfirm: 'Remove',
+    removeText:
+      '{{chunks}} ({{size}}) are stored there. {{fitting}} of them fit in the other folders and are moved; the rest are deleted and recomputed when needed.',
+    removeAway:
+      '{{chunks}} ({{size}}) are stored there. The folder is not connected, so its files stay there; Kvasir recomputes the chunks when needed.',
+    removed: '{{moved, number}} chunks moved, {{deleted, number}} deleted.',
+  },
   budget: 'Budget',
   budgetOf: { disk: 'Budget on disk', memory: 'Budget in memory', device: 'Budget on the GPU' },
   deviceHelp: 'Chunks that are used repeatedly stay in GPU memory, so they need not be loaded again.',
@@ -109,6 +152,7 @@ export const cache = {
     pinOne: 'Pin {{name}}',
     partly: '{{pinned}} of {{total}} chunks pinned',
     otherModel: 'other model',
+    away: 'not connected',
     tiers: { device: 'GPU', ram: 'Memory', disk: 'Disk', none: '–' },
     only: 'Only {{document}}',
     showAll: 'Show all documents',
