@@ -93,8 +93,7 @@ Napi::Value check_adapter(const Napi::CallbackInfo & info) {
 }
 
 ModelOptions model_options(const Napi::Value & v) {
-    if (!v.IsObject()) throw Napi::TypeError::New(v.Env(), "options must be an object");
-    Napi::Object o = v.As<Napi::Object>();
+    Napi::Object o = object_from(v, "options");
     ModelOptions options{int_from(o.Get("threads"), "options.threads"), string_from(o.Get("device"), "options.device")};
     const Napi::Value kv = o.Get("kvDtype");
     if (!kv.IsUndefined()) {
@@ -149,8 +148,7 @@ Napi::Value create_abort(const Napi::CallbackInfo & info) { return instance(info
 Napi::Value load_reference(const Napi::CallbackInfo & info) {
     Napi::Env env = info.Env();
     const std::string path = string_from(info[0], "path");
-    if (!info[1].IsObject()) throw Napi::TypeError::New(env, "options must be an object");
-    Napi::Object o = info[1].As<Napi::Object>();
+    Napi::Object o = object_from(info[1], "options");
     ReferenceOptions options;
     options.context = int_from(o.Get("contextTokens"), "options.contextTokens");
     options.threads = int_from(o.Get("threads"), "options.threads");

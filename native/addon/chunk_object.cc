@@ -15,18 +15,14 @@ Napi::Function ChunkObject::define(Napi::Env env) {
 }
 
 Napi::Object ChunkObject::create(Napi::Env env, std::shared_ptr<ChunkKv> chunk, std::shared_ptr<Worker> worker) {
-    Napi::Object o = env.GetInstanceData<Instance>()->chunk.New({});
-    ChunkObject * self = Unwrap(o);
-    self->chunk_ = std::move(chunk);
-    self->worker_ = std::move(worker);
-    return o;
+    return wrap(env.GetInstanceData<Instance>()->chunk, std::move(chunk), std::move(worker));
 }
 
 std::shared_ptr<ChunkKv> ChunkObject::from(const Napi::Value & v) {
     if (!v.IsObject() || !v.As<Napi::Object>().InstanceOf(v.Env().GetInstanceData<Instance>()->chunk.Value())) {
         throw Napi::TypeError::New(v.Env(), "chunk must come from encodeChunk() or openChunk()");
     }
-    return Unwrap(v.As<Napi::Object>())->chunk(v.Env());
+    return Unwrap(v.As<Napi::Object>())->object(v.Env());
 }
 
 std::function<Napi::Value(Napi::Env, std::shared_ptr<ChunkKv> &)> ChunkObject::created_on(
@@ -36,26 +32,21 @@ std::function<Napi::Value(Napi::Env, std::shared_ptr<ChunkKv> &)> ChunkObject::c
     };
 }
 
-std::shared_ptr<ChunkKv> ChunkObject::chunk(Napi::Env env) const {
-    if (!chunk_) throw Napi::Error::New(env, "the chunk is disposed");
-    return chunk_;
-}
-
 Napi::Value ChunkObject::tokens(const Napi::CallbackInfo & info) {
-    return tokens_to(info.Env(), chunk(info.Env())->tokens());
+    return tokens_to(info.Env(), object(info.Env())->tokens());
 }
 Napi::Value ChunkObject::dtype(const Napi::CallbackInfo & info) {
-    return Napi::String::New(info.Env(), dtype_name(chunk(info.Env())->shape().dtype));
+    return Napi::String::New(info.Env(), dtype_name(object(info.Env())->shape().dtype));
 }
 Napi::Value ChunkObject::bytes(const Napi::CallbackInfo & info) {
-    return Napi::Number::New(info.Env(), double(chunk(info.Env())->bytes()));
+    return Napi::Number::New(info.Env(), double(object(info.Env())->bytes()));
 }
 Napi::Value ChunkObject::in_memory(const Napi::CallbackInfo & info) {
-    return Napi::Boolean::New(info.Env(), chunk(info.Env())->in_memory());
+    return Napi::Boolean::New(info.Env(), object(info.Env())->in_memory());
 }
 
 Napi::Value ChunkObject::save(const Napi::CallbackInfo & info) {
-    auto c = chunk(info.Env());
+    auto c = object(info.Env());
     const std::string path = string_from(info[0], "path");
     return run_async(info.Env(), worker_, [=] { return c->save(path); },
                      [](Napi::Env env, uint64_t n) { return Napi::Number::New(env, double(n)); }, {},
@@ -63,32 +54,33 @@ Napi::Value ChunkObject::save(const Napi::CallbackInfo & info) {
 }
 
 Napi::Value ChunkObject::pull_in(const Napi::CallbackInfo & info) {
-    auto c = chunk(info.Env());
+    auto c = object(info.Env());
     return run_async(info.Env(), worker_, [=] { c->pull_in(); }, {.takes_turn = true});
 }
 
 Napi::Value ChunkObject::converted(const Napi::CallbackInfo & info) {
-    auto c = chunk(info.Env());
+    auto c = object(info.Env());
     const KvDtype to = guarded(info.Env(), [&] { return parse_dtype(string_from(info[0], "dtype")); });
     return run_async(info.Env(), worker_, [=] { return c->converted(to); }, created_on(worker_), {},
                      {.takes_turn = true});
 }
 
 Napi::Value ChunkObject::receive(const Napi::CallbackInfo & info) {
-    auto c = chunk(info.Env());
+    auto c = object(info.Env());
     const ByteSpan bytes = span_from(info[0], "bytes");
     return guarded(info.Env(), [&] { return c->receive(bytes), info.Env().Undefined(); });
 }
 
 Napi::Value ChunkObject::fail(const Napi::CallbackInfo & info) {
-    chunk(info.Env())->fail(Error(string_from(info[0], "code"), string_from(info[1], "message")));
+    object(info.Env())->fail(Error(string_from(info[0], "code"), string_from(info[1], "message")));
     return info.Env().Undefined();
 }
 
 // Nobody will deliver the missing layers, so waiting threads must be released.
 void ChunkObject::let_go() {
-    if (chunk_) chunk_->fail(Error("SHARED_TIER_FAILED", "The transfer of a chunk from a shared cache was abandoned."));
-    chunk_.reset();
+    const char * message = "The transfer of a chunk from a shared cache was abandoned.";
+    if (object_) object_->fail(Error("SHARED_TIER_FAILED", message));
+    object_.reset();
 }
 
 Napi::Value ChunkObject::dispose(const Napi::CallbackInfo & info) {

@@ -18,16 +18,16 @@ namespace {
 [[noreturn]] void type_error(const Napi::Value & v, const char * name, const char * want) {
     throw Napi::TypeError::New(v.Env(), std::string(name) + " must be " + want);
 }
-Napi::Object object_from(const Napi::Value & v, const char * name) {
-    if (!v.IsObject()) type_error(v, name, "an object");
-    return v.As<Napi::Object>();
-}
 double number_from(const Napi::Value & v, const char * name) {
     if (!v.IsNumber() || !std::isfinite(v.As<Napi::Number>().DoubleValue())) type_error(v, name, "a number");
     return v.As<Napi::Number>().DoubleValue();
 }
 }  // namespace
 
+Napi::Object object_from(const Napi::Value & v, const char * name) {
+    if (!v.IsObject()) type_error(v, name, "an object");
+    return v.As<Napi::Object>();
+}
 std::vector<int32_t> tokens_from(const Napi::Value & v, const char * name) {
     if (!v.IsTypedArray() || v.As<Napi::TypedArray>().TypedArrayType() != napi_int32_array) {
         type_error(v, name, "an Int32Array");

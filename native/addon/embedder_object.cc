@@ -9,12 +9,10 @@ Napi::Function EmbedderObject::define(Napi::Env env) {
         {InstanceAccessor<&EmbedderObject::info>("info"), InstanceMethod<&EmbedderObject::embed>("embed"),
          InstanceMethod<&EmbedderObject::rank>("rank"),
          InstanceMethod<&EmbedderObject::tokenize>("tokenize"),
-         InstanceMethod<&EmbedderObject::dispose>("dispose")});
+         InstanceMethod("dispose", &EmbedderObject::dispose)});
 }
 
 Napi::Object EmbedderObject::create(Napi::Env env, std::shared_ptr<Embedder> embedder, std::shared_ptr<Worker> worker) {
-    Napi::Object o = env.GetInstanceData<Instance>()->embedder.New({});
-    EmbedderObject * self = Unwrap(o);
     Napi::Object facts = Napi::Object::New(env);
     facts.Set("name", embedder->name());
     facts.Set("architecture", embedder->architecture());
@@ -24,9 +22,8 @@ Napi::Object EmbedderObject::create(Napi::Env env, std::shared_ptr<Embedder> emb
     facts.Set("pooling", embedder->pooling());
     facts.Set("threads", embedder->threads());
     facts.Set("loadMs", embedder->load_ms());
-    self->info_ = Napi::Persistent(facts);
-    self->embedder_ = std::move(embedder);
-    self->worker_ = std::move(worker);
+    Napi::Object o = wrap(env.GetInstanceData<Instance>()->embedder, std::move(embedder), std::move(worker));
+    Unwrap(o)->info_ = Napi::Persistent(facts);
     return o;
 }
 
@@ -47,31 +44,26 @@ std::vector<std::string> texts_from(const Napi::Value & value) {
 
 Napi::Value EmbedderObject::embed(const Napi::CallbackInfo & info) {
     Napi::Env env = info.Env();
-    if (!embedder_) throw Napi::Error::New(env, "the embedder is disposed");
+    const auto e = object(env);
     const auto abort = AbortObject::from(info[1]);
-    const auto work = [e = embedder_, texts = texts_from(info[0]), abort] { return e->embed(texts, abort.get()); };
+    const auto work = [e, texts = texts_from(info[0]), abort] { return e->embed(texts, abort.get()); };
     return run_async(env, worker_, work, floats_to);
 }
 
 Napi::Value EmbedderObject::rank(const Napi::CallbackInfo & info) {
     Napi::Env env = info.Env();
-    if (!embedder_) throw Napi::Error::New(env, "the reranker is disposed");
+    const auto e = object(env);
     const auto abort = AbortObject::from(info[2]);
-    const auto work = [e = embedder_, query = string_from(info[0], "query"), texts = texts_from(info[1]), abort] {
+    const auto work = [e, query = string_from(info[0], "query"), texts = texts_from(info[1]), abort] {
         return e->rank(query, texts, abort.get());
     };
     return run_async(env, worker_, work, floats_to);
 }
 
 Napi::Value EmbedderObject::tokenize(const Napi::CallbackInfo & info) {
-    if (!embedder_) throw Napi::Error::New(info.Env(), "the embedder is disposed");
+    const auto e = object(info.Env());
     const std::string text = string_from(info[0], "text");
-    return guarded(info.Env(), [&] { return tokens_to(info.Env(), embedder_->tokenize(text)); });
-}
-
-Napi::Value EmbedderObject::dispose(const Napi::CallbackInfo & info) {
-    drop_on(worker_, embedder_);
-    return info.Env().Undefined();
+    return guarded(info.Env(), [&] { return tokens_to(info.Env(), e->tokenize(text)); });
 }
 
 }  // namespace kvasir::addon

@@ -34,18 +34,44 @@ class AbortObject : public Napi::ObjectWrap<AbortObject> {
     std::shared_ptr<std::atomic<bool>> flag_ = std::make_shared<std::atomic<bool>>(false);
 };
 
-class ChunkObject : public Napi::ObjectWrap<ChunkObject> {
+// What most of them have in common: an engine object, and the worker on which it is destroyed.
+template <typename Self, typename T> class Handle : public Napi::ObjectWrap<Self> {
   public:
+    explicit Handle(const Napi::CallbackInfo & info) : Napi::ObjectWrap<Self>(info) {}
+
+  protected:
+    static Napi::Object wrap(const Napi::FunctionReference & constructor, std::shared_ptr<T> object,
+                             std::shared_ptr<Worker> worker) {
+        Napi::Object o = constructor.New({});
+        Handle * self = Self::Unwrap(o);
+        self->object_ = std::move(object);
+        self->worker_ = std::move(worker);
+        return o;
+    }
+    std::shared_ptr<T> object(Napi::Env env) const {
+        if (!object_) throw Napi::Error::New(env, std::string("the ") + Self::kName + " is disposed");
+        return object_;
+    }
+    Napi::Value dispose(const Napi::CallbackInfo & info) {
+        drop_on(worker_, object_);
+        return info.Env().Undefined();
+    }
+    std::shared_ptr<T> object_;
+    std::shared_ptr<Worker> worker_;
+};
+
+class ChunkObject : public Handle<ChunkObject, ChunkKv> {
+  public:
+    static constexpr const char * kName = "chunk";
     static Napi::Function define(Napi::Env env);
     static Napi::Object create(Napi::Env env, std::shared_ptr<ChunkKv> chunk, std::shared_ptr<Worker> worker);
-    explicit ChunkObject(const Napi::CallbackInfo & info) : ObjectWrap(info) {}
+    explicit ChunkObject(const Napi::CallbackInfo & info) : Handle(info) {}
     ~ChunkObject() override { let_go(); }
     static std::shared_ptr<ChunkKv> from(const Napi::Value & v);
     // Converts a chunk of this worker's; null without one.
     static std::function<Napi::Value(Napi::Env, std::shared_ptr<ChunkKv> &)> created_on(std::shared_ptr<Worker> worker);
 
   private:
-    std::shared_ptr<ChunkKv> chunk(Napi::Env env) const;
     Napi::Value tokens(const Napi::CallbackInfo & info);
     Napi::Value dtype(const Napi::CallbackInfo & info);
     Napi::Value converted(const Napi::CallbackInfo & info);
@@ -57,8 +83,6 @@ class ChunkObject : public Napi::ObjectWrap<ChunkObject> {
     Napi::Value fail(const Napi::CallbackInfo & info);
     Napi::Value dispose(const Napi::CallbackInfo & info);
     void let_go();
-    std::shared_ptr<ChunkKv> chunk_;
-    std::shared_ptr<Worker> worker_;
 };
 
 class SessionObject : public Napi::ObjectWrap<SessionObject> {
@@ -87,54 +111,46 @@ class SessionObject : public Napi::ObjectWrap<SessionObject> {
     std::shared_ptr<Worker> worker_;
 };
 
-class ReferenceObject : public Napi::ObjectWrap<ReferenceObject> {
+class ReferenceObject : public Handle<ReferenceObject, LlamaReference> {
   public:
+    static constexpr const char * kName = "reference";
     static Napi::Function define(Napi::Env env);
     static Napi::Object create(Napi::Env env, std::shared_ptr<LlamaReference> reference);
-    explicit ReferenceObject(const Napi::CallbackInfo & info) : ObjectWrap(info) {}
+    explicit ReferenceObject(const Napi::CallbackInfo & info) : Handle(info) {}
 
   private:
-    std::shared_ptr<LlamaReference> reference(Napi::Env env) const;
     Napi::Value prefill(const Napi::CallbackInfo & info);
     Napi::Value decode(const Napi::CallbackInfo & info);
     Napi::Value truncate(const Napi::CallbackInfo & info);
     Napi::Value cut(const Napi::CallbackInfo & info);
-    Napi::Value dispose(const Napi::CallbackInfo & info);
-    std::shared_ptr<LlamaReference> reference_;
-    std::shared_ptr<Worker> worker_;
 };
 
-class EmbedderObject : public Napi::ObjectWrap<EmbedderObject> {
+class EmbedderObject : public Handle<EmbedderObject, Embedder> {
   public:
+    static constexpr const char * kName = "embedder";
     static Napi::Function define(Napi::Env env);
     static Napi::Object create(Napi::Env env, std::shared_ptr<Embedder> embedder, std::shared_ptr<Worker> worker);
-    explicit EmbedderObject(const Napi::CallbackInfo & info) : ObjectWrap(info) {}
+    explicit EmbedderObject(const Napi::CallbackInfo & info) : Handle(info) {}
 
   private:
     Napi::Value info(const Napi::CallbackInfo & info);
     Napi::Value embed(const Napi::CallbackInfo & info);
     Napi::Value rank(const Napi::CallbackInfo & info);
     Napi::Value tokenize(const Napi::CallbackInfo & info);
-    Napi::Value dispose(const Napi::CallbackInfo & info);
-    std::shared_ptr<Embedder> embedder_;
-    std::shared_ptr<Worker> worker_;
     Napi::ObjectReference info_;
 };
 
-class VectorScanObject : public Napi::ObjectWrap<VectorScanObject> {
+class VectorScanObject : public Handle<VectorScanObject, VectorScan> {
   public:
+    static constexpr const char * kName = "vector scan";
     static Napi::Function define(Napi::Env env);
     static Napi::Object create(Napi::Env env, std::shared_ptr<VectorScan> scan);
-    explicit VectorScanObject(const Napi::CallbackInfo & info) : ObjectWrap(info) {}
+    explicit VectorScanObject(const Napi::CallbackInfo & info) : Handle(info) {}
 
   private:
-    std::shared_ptr<VectorScan> scan(Napi::Env env) const;
     Napi::Value put(const Napi::CallbackInfo & info);
     Napi::Value remove(const Napi::CallbackInfo & info);
     Napi::Value nearest(const Napi::CallbackInfo & info);
-    Napi::Value dispose(const Napi::CallbackInfo & info);
-    std::shared_ptr<VectorScan> scan_;
-    std::shared_ptr<Worker> worker_;
 };
 
 // Reports progress at most every 50 ms, so that a fast pass does not flood JavaScript's queue.

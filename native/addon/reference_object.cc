@@ -31,49 +31,37 @@ Napi::Function ReferenceObject::define(Napi::Env env) {
         env, "Reference",
         {InstanceMethod<&ReferenceObject::prefill>("prefill"), InstanceMethod<&ReferenceObject::decode>("decode"),
          InstanceMethod<&ReferenceObject::truncate>("truncate"), InstanceMethod<&ReferenceObject::cut>("cut"),
-         InstanceMethod<&ReferenceObject::dispose>("dispose")});
+         InstanceMethod("dispose", &ReferenceObject::dispose)});
 }
 
 Napi::Object ReferenceObject::create(Napi::Env env, std::shared_ptr<LlamaReference> reference) {
-    Napi::Object o = env.GetInstanceData<Instance>()->reference.New({});
-    Unwrap(o)->reference_ = std::move(reference);
-    Unwrap(o)->worker_ = env.GetInstanceData<Instance>()->io;
-    return o;
-}
-
-std::shared_ptr<LlamaReference> ReferenceObject::reference(Napi::Env env) const {
-    if (!reference_) throw Napi::Error::New(env, "the reference is disposed");
-    return reference_;
+    const Instance & instance = *env.GetInstanceData<Instance>();
+    return wrap(instance.reference, std::move(reference), instance.io);
 }
 
 Napi::Value ReferenceObject::prefill(const Napi::CallbackInfo & info) {
-    const auto r = reference(info.Env());
+    const auto r = object(info.Env());
     const auto tokens = tokens_from(info[0], "tokens");
     return timed(info.Env(), worker_, [=] { return r->prefill(tokens); }, "logits", floats_to);
 }
 
 Napi::Value ReferenceObject::decode(const Napi::CallbackInfo & info) {
-    const auto r = reference(info.Env());
+    const auto r = object(info.Env());
     const int count = int_from(info[0], "count");
     return timed(info.Env(), worker_, [=] { return r->decode_greedy(count); }, "tokens", tokens_to);
 }
 
 Napi::Value ReferenceObject::truncate(const Napi::CallbackInfo & info) {
-    auto r = reference(info.Env());
+    auto r = object(info.Env());
     const int n = int_from(info[0], "length");
     worker_->post([r, n] { r->truncate(n); });
     return info.Env().Undefined();
 }
 
 Napi::Value ReferenceObject::cut(const Napi::CallbackInfo & info) {
-    auto r = reference(info.Env());
+    auto r = object(info.Env());
     const int begin = int_from(info[0], "begin"), end = int_from(info[1], "end");
     return run_async(info.Env(), worker_, [=] { r->cut(begin, end); });
-}
-
-Napi::Value ReferenceObject::dispose(const Napi::CallbackInfo & info) {
-    drop_on(worker_, reference_);
-    return info.Env().Undefined();
 }
 
 }  // namespace kvasir::addon

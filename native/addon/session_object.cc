@@ -86,8 +86,7 @@ Napi::Value SessionObject::append(const Napi::CallbackInfo & info) {
     auto list = info[0].As<Napi::Array>();
     std::vector<Segment> segments;
     for (uint32_t i = 0; i < list.Length(); ++i) {
-        if (!list.Get(i).IsObject()) throw Napi::TypeError::New(env, "a segment must be an object");
-        Napi::Object o = list.Get(i).As<Napi::Object>();
+        Napi::Object o = object_from(list.Get(i), "segment");
         if (string_from(o.Get("kind"), "segment.kind") == "chunk") {
             segments.push_back({{}, ChunkObject::from(o.Get("chunk")), range_from(o.Get("range"))});
         } else {

@@ -23,8 +23,7 @@ std::vector<float> floats_from(const Napi::Value & v, size_t length, const char 
 }
 
 VectorScope scope_from(const Napi::Value & v) {
-    if (!v.IsObject()) throw Napi::TypeError::New(v.Env(), "scope must be an object");
-    const Napi::Object o = v.As<Napi::Object>();
+    const Napi::Object o = object_from(v, "scope");
     const auto set_of = [](const std::vector<int64_t> & ids) {
         return std::unordered_set<int64_t>(ids.begin(), ids.end());
     };
@@ -59,24 +58,15 @@ Napi::Function VectorScanObject::define(Napi::Env env) {
                        {InstanceMethod<&VectorScanObject::put>("put"),
                         InstanceMethod<&VectorScanObject::remove>("remove"),
                         InstanceMethod<&VectorScanObject::nearest>("nearest"),
-                        InstanceMethod<&VectorScanObject::dispose>("dispose")});
+                        InstanceMethod("dispose", &VectorScanObject::dispose)});
 }
 
 Napi::Object VectorScanObject::create(Napi::Env env, std::shared_ptr<VectorScan> scan) {
-    Napi::Object o = env.GetInstanceData<Instance>()->vector_scan.New({});
-    VectorScanObject * self = Unwrap(o);
-    self->scan_ = std::move(scan);
-    self->worker_ = std::make_shared<Worker>();
-    return o;
-}
-
-std::shared_ptr<VectorScan> VectorScanObject::scan(Napi::Env env) const {
-    if (!scan_) throw Napi::Error::New(env, "the vector scan is disposed");
-    return scan_;
+    return wrap(env.GetInstanceData<Instance>()->vector_scan, std::move(scan), std::make_shared<Worker>());
 }
 
 Napi::Value VectorScanObject::put(const Napi::CallbackInfo & info) {
-    const auto scan = this->scan(info.Env());
+    const auto scan = object(info.Env());
     const std::vector<int64_t> ids = ids_from(info[0], "places");
     if (ids.size() % 3) throw Napi::TypeError::New(info.Env(), "places must have three ids for each vector");
     std::vector<VectorPlace> places;
@@ -88,23 +78,18 @@ Napi::Value VectorScanObject::put(const Napi::CallbackInfo & info) {
 }
 
 Napi::Value VectorScanObject::remove(const Napi::CallbackInfo & info) {
-    return run_async(info.Env(), worker_, [scan = scan(info.Env()), chunks = ids_from(info[0], "chunks")] {
+    return run_async(info.Env(), worker_, [scan = object(info.Env()), chunks = ids_from(info[0], "chunks")] {
         scan->remove(chunks);
     });
 }
 
 Napi::Value VectorScanObject::nearest(const Napi::CallbackInfo & info) {
-    const auto scan = this->scan(info.Env());
+    const auto scan = object(info.Env());
     const int most = int_from(info[2], "most");
     if (most < 1) throw Napi::TypeError::New(info.Env(), "most must be 1 or more");
     const auto work = [scan, query = floats_from(info[0], scan->dimension(), "query"), scope = scope_from(info[1]),
                        most] { return scan->scan(query.data(), scope, size_t(most), available_cores()); };
     return run_async(info.Env(), worker_, work, result_to);
-}
-
-Napi::Value VectorScanObject::dispose(const Napi::CallbackInfo & info) {
-    drop_on(worker_, scan_);
-    return info.Env().Undefined();
 }
 
 }  // namespace kvasir::addon
