@@ -1,3 +1,4 @@
+import { literal } from '../json-schema/text-rules.ts';
 import type { TableColumn, TableInfo } from '../../../src-shared/tables.ts';
 
 /** Whatever the names: rules of numbers, days and words. */
@@ -55,8 +56,4 @@ export function quotedName(name: string): string {
 
 export function quotedText(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
-}
-
-function literal(text: string): string {
-  return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 }

@@ -1,3 +1,4 @@
+import { isObject } from '../json-schema/part.ts';
 import type { Tool } from '../tools.ts';
 import type { ToolFormat } from './format.ts';
 import { quoted, type GrammarRules } from './grammar-rules.ts';
@@ -68,7 +69,7 @@ function valueRule(
   tool: Tool,
   { options: { valueEnd }, rules }: { options: ParameterCallOptions; rules: GrammarRules },
 ): string {
-  const among = isSchema(schema) ? schema['enum'] : undefined;
+  const among = isObject(schema) ? schema['enum'] : undefined;
   if (Array.isArray(among) && among.every((value) => typeof value === 'string'))
     return `(${among.map(quoted).join(' | ')})`;
   if (isString(schema)) return rules.until([valueEnd]);
@@ -80,13 +81,9 @@ const ANY_VALUE = 'root ::= [^\\n<]*';
 
 function propertiesOf(tool: Tool | undefined): Schema {
   const properties = tool?.parameters['properties'];
-  return isSchema(properties) ? properties : {};
+  return isObject(properties) ? properties : {};
 }
 
 function isString(schema: unknown): boolean {
-  return isSchema(schema) && [schema['type']].flat().includes('string');
-}
-
-function isSchema(value: unknown): value is Schema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isObject(schema) && [schema['type']].flat().includes('string');
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { domainToUnicode } from 'node:url';
+import { decodedUri } from '../../platform/decoded-uri.ts';
 import { formatOf, isDocument } from '../formats/formats.ts';
 import { isSkipped } from '../sources/scan.ts';
 import { safeRelativePath } from '../sources/uploads.ts';
@@ -21,7 +22,7 @@ export function addressOf(url: string): string {
 export function pagePath(address: string, format: string, isFree: (path: string) => boolean): string {
   const { hostname, pathname, search } = new URL(address);
   const last =
-    decoded(pathname)
+    decodedUri(pathname)
       .split('/')
       .findLast((part) => part !== '') ?? '';
   const name = cleaned(isDocument(last) ? last.slice(0, -formatOf(last).length - 1) : last) || 'index';
@@ -30,14 +31,6 @@ export function pagePath(address: string, format: string, isFree: (path: string)
   if (search === '' && isSafe(path) && isFree(path)) return path;
   const numbered = path.replace(/\.[^./]*$/, `-${hash}$&`);
   return isSafe(numbered) ? numbered : `page-${hash}.${format}`;
-}
-
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
 }
 
 function cleaned(name: string): string {

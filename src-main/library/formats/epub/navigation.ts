@@ -1,3 +1,4 @@
+import { decodedUri } from '../../../platform/decoded-uri.ts';
 import { tidyTitle } from '../titles.ts';
 import { joinParts, localName, readXml } from '../xml.ts';
 
@@ -82,15 +83,6 @@ export function wordsOf(attribute = ''): string[] {
 /** Resolves a reference in the file at this path. */
 export function resolve(from: string, href: string): Target {
   const [file = '', fragment = ''] = href.split('#', 2);
-  const path = joinParts(from.split('/').slice(0, -1).join('/'), decoded(file));
-  return { path, fragment: decoded(fragment) };
-}
-
-/** An invalid encoding is used literally. */
-export function decoded(reference: string): string {
-  try {
-    return decodeURIComponent(reference);
-  } catch {
-    return reference;
-  }
+  const path = joinParts(from.split('/').slice(0, -1).join('/'), decodedUri(file));
+  return { path, fragment: decodedUri(fragment) };
 }

@@ -1,5 +1,6 @@
+import { decodedUri } from '../../../platform/decoded-uri.ts';
 import { broken } from '../errors.ts';
-import { decoded, resolve, wordsOf } from './navigation.ts';
+import { resolve, wordsOf } from './navigation.ts';
 import { decodePage } from '../html/encoding.ts';
 import type { DecodedText } from '../decode.ts';
 import type { SourceFile } from '../format.ts';
@@ -50,7 +51,7 @@ export class BookArchive {
 }
 
 function keyOf(path: string): string {
-  return decoded(path.replaceAll('\\', '/')).normalize('NFC').toLowerCase();
+  return decodedUri(path.replaceAll('\\', '/')).normalize('NFC').toLowerCase();
 }
 
 interface Item {

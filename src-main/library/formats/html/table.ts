@@ -1,3 +1,4 @@
+import { oneLine } from '../../../../src-shared/source-list.ts';
 import { isElement, nameOf, type HtmlElement, type HtmlNode } from './nodes.ts';
 import { isRepeated, tableText } from '../tables/table.ts';
 
@@ -155,10 +156,6 @@ function namedRow(names: readonly string[], cells: readonly string[]): string {
     return text === '' ? [] : [name === '' ? text : `${name.replace(/:$/, '')}: ${text}`];
   });
   return `- ${named.join('; ')}`;
-}
-
-function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ').trim();
 }
 
 /** A column's name from a header of several rows. */

@@ -1,3 +1,4 @@
+import { decodedUri } from '../../../platform/decoded-uri.ts';
 import { broken } from '../errors.ts';
 import type { SourceFile } from '../format.ts';
 import { attribute, descendants, joinParts, parseXml, type XmlElement } from '../xml.ts';
@@ -68,7 +69,11 @@ export class OfficePackage {
         const type = (attribute(link, 'Type') ?? '').replace(/^.*\//, '');
         return [
           attribute(link, 'Id') ?? '',
-          { type, external, target: external ? target : joinParts(folder, decodePath(target)) },
+          {
+            type,
+            external,
+            target: external ? target : joinParts(folder, decodedUri(target.replace(/#.*$/, ''))),
+          },
         ];
       }),
     );
@@ -90,12 +95,4 @@ export function decodeXml(bytes: Buffer): string {
         ? 'utf-16be'
         : 'utf-8';
   return new TextDecoder(label).decode(bytes);
-}
-
-function decodePath(target: string): string {
-  try {
-    return decodeURIComponent(target.replace(/#.*$/, ''));
-  } catch {
-    return target;
-  }
 }
