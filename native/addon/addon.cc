@@ -14,8 +14,8 @@ namespace {
 
 Instance & instance(Napi::Env env) { return *env.GetInstanceData<Instance>(); }
 
-// glibc keeps freed memory in up to eight arenas a core, and each new thread takes the next one. Long work starts a thread
-// each time, so after days every arena would hold what one answer needs.
+// glibc keeps freed memory in up to eight arenas a core, and each new thread takes the next one. Long work starts a
+// thread each time, so after days every arena would hold what one answer needs.
 void limit_arenas() {
 #if defined(__GLIBC__)
     mallopt(M_ARENA_MAX, 2);
