@@ -1,8 +1,9 @@
 import { Button, Group, Text } from '@mantine/core';
-import { modals } from '@mantine/modals';
 import { useTranslation } from 'react-i18next';
 import type { CacheFolder, CacheFolders } from '../../../src-shared/contract/cache.ts';
 import { useAction, useCall } from '../../client/context.tsx';
+import { askToConfirm } from '../../ui/confirm.tsx';
+import { openDialog } from '../../ui/dialog.ts';
 import { Meter } from '../../ui/Meter.tsx';
 import { notifyFailure, notifyInfo } from '../../ui/notify.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
@@ -17,10 +18,7 @@ export function Folders() {
   if (!data) return null;
   const [own, ...added] = data.folders;
   const add = (): void => {
-    const id = modals.open({
-      title: t('folders.addTitle'),
-      children: <FolderForm onDone={() => modals.close(id)} />,
-    });
+    openDialog(t('folders.addTitle'), (close) => <FolderForm onDone={close} />);
   };
   return (
     <Section title={t('folders.title')}>
@@ -75,10 +73,7 @@ function Folder({ folder, all }: { folder: CacheFolder; all: readonly CacheFolde
   const value = t('ofBudget', { used: format.bytes(bytes), budget: format.bytes(budgetBytes) });
   const askRemove = useRemove(folder, all);
   const change = (): void => {
-    const id = modals.open({
-      title: path,
-      children: <FolderForm folder={folder} onDone={() => modals.close(id)} />,
-    });
+    openDialog(path, (close) => <FolderForm folder={folder} onDone={close} />);
   };
   return (
     <div>
@@ -126,20 +121,15 @@ function useRemove(folder: CacheFolder, all: readonly CacheFolder[]): () => void
     fitting: format.bytes(fittingBytes(folder, all)),
   };
   return () =>
-    void modals.openConfirmModal({
+    askToConfirm({
       title: t('folders.removeTitle', { path }),
-      children: (
-        <Text size="sm">{t(state === 'ready' ? 'folders.removeText' : 'folders.removeAway', what)}</Text>
-      ),
-      labels: { confirm: t('folders.removeConfirm'), cancel: t('common:action.cancel') },
-      confirmProps: { color: 'red.9' },
+      text: [t(state === 'ready' ? 'folders.removeText' : 'folders.removeAway', what)],
+      confirm: t('folders.removeConfirm'),
+      danger: true,
       onConfirm: () =>
         remove.mutate(
           { id },
-          {
-            onError: (error) => notifyFailure(error, t('common:error.title')),
-            onSuccess: (done) => notifyInfo(t('folders.removed', done)),
-          },
+          { onError: notifyFailure, onSuccess: (done) => notifyInfo(t('folders.removed', done)) },
         ),
     });
 }
