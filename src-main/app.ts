@@ -83,6 +83,9 @@ function openServices(base: Base, own: Disposables) {
   return { ...models, ...answers, ...documents, mcpServers, tables, catalogue, chosenModels, profiles };
 }
 
+/** What is freed meanwhile is used again for the next answers; without an end, a long life would hold more and more. */
+const RELEASE_MS = 60_000;
+
 /** Space for the databases' logs. */
 const ROOM_BYTES = 64 * 2 ** 20;
 
@@ -104,7 +107,7 @@ async function openWithRoom(base: Base): Promise<Services> {
 }
 
 function startWork(base: Base, services: Services): void {
-  const { core, store, sharing, own } = base;
+  const { core, engine, store, sharing, own } = base;
   const { loader, devices, searches, downloads, libraries, models, watching, firstUse } = services;
   firstUse.start();
   downloads.start();
@@ -123,6 +126,8 @@ function startWork(base: Base, services: Services): void {
   const check = new AbortController();
   own.add({ close: () => check.abort() });
   void checkDatabases(base, check.signal);
+  const releasing = setInterval(() => void engine.releaseMemory(), RELEASE_MS).unref();
+  own.add({ close: () => clearInterval(releasing) });
 }
 
 /** Runs before the first question: the first screen offers suggestions. */

@@ -143,6 +143,16 @@ Napi::Value verify_chunk(const Napi::CallbackInfo & info) {
     return run_async(info.Env(), instance(info.Env()).io, [=] { verify_chunk_file(path); });
 }
 
+// Gives freed memory back to the system. glibc keeps what lies below memory in use, and the buffers of answers come and go
+// between objects that stay; other C libraries do it themselves.
+Napi::Value release_memory(const Napi::CallbackInfo & info) {
+    return run_async(info.Env(), instance(info.Env()).io, [] {
+#if defined(__GLIBC__)
+        malloc_trim(0);
+#endif
+    });
+}
+
 Napi::Value create_abort(const Napi::CallbackInfo & info) { return instance(info.Env()).abort.New({}); }
 
 Napi::Value load_reference(const Napi::CallbackInfo & info) {
@@ -208,6 +218,7 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
     add("loadLlamaModel", load_model<LlamaModel, LlamaModelObject>);
     add("readChunkHeader", read_header);
     add("verifyChunk", verify_chunk);
+    add("releaseMemory", release_memory);
     add("createAbort", create_abort);
     add("loadReference", load_reference);
     add("loadEmbedder", load_embedder);

@@ -193,6 +193,11 @@ export class Engine {
     return guardedAsync(() => this.#addon.verifyChunk(path));
   }
 
+  /** Gives memory that was freed back to the system, which the C library may not do. */
+  releaseMemory(): Promise<void> {
+    return guardedAsync(() => this.#addon.releaseMemory());
+  }
+
   /** llama.cpp's own inference on the same file, for parity tests and benchmarks. */
   loadReference(path: string, options: NativeReferenceOptions): Promise<NativeReference> {
     requireModelFile(path);

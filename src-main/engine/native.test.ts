@@ -29,6 +29,7 @@ describe('the addon is what native.ts says', () => {
       loadLlamaModel: true,
       readChunkHeader: true,
       verifyChunk: true,
+      releaseMemory: true,
       createAbort: true,
       loadReference: true,
       loadEmbedder: true,

@@ -599,6 +599,8 @@ export interface NativeAddon {
   readChunkHeader(path: string): NativeChunkHeader;
   /** Reads the whole file and checks every checksum; rejects with CHUNK_CORRUPT or CHUNK_VERSION. */
   verifyChunk(path: string): Promise<void>;
+  /** Gives freed memory back to the system. */
+  releaseMemory(): Promise<void>;
   createAbort(): NativeAbort;
   loadReference(path: string, options: NativeReferenceOptions): Promise<NativeReference>;
   /** MODEL_INVALID, MODEL_UNSUPPORTED (a reranker whose prompt is unknown, an architecture libllama does not know …), OUT_OF_MEMORY. */
