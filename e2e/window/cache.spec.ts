@@ -51,10 +51,10 @@ test('a folder for chunks is added, shown with its speed, and removed', async ({
     await dialog.getByRole('button', { name: 'Add', exact: true }).click();
     await expect(window.getByText(folder, { exact: true })).toBeVisible();
     await expect(window.getByText(/read at .*\/s/).last()).toBeVisible();
-    await expect(window.getByText(/^New chunks go to Data folder/)).toBeVisible();
+    await expect(window.getByText(/^New chunks go to the data folder/)).toBeVisible();
     await window.getByRole('button', { name: `Remove ${folder}` }).click();
     const ask = window.getByRole('dialog', { name: `Remove ${folder}?` });
-    await expect(ask.getByText(/are stored there/)).toBeVisible();
+    await expect(ask.getByText('Nothing is stored there.')).toBeVisible();
     await ask.getByRole('button', { name: 'Remove', exact: true }).click();
     await expect(window.getByText(folder, { exact: true })).toHaveCount(0);
     await expect.poll(() => readdirSync(folder)).toEqual([]);

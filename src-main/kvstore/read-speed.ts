@@ -3,11 +3,14 @@ import { constants } from 'node:fs';
 import { open, unlink, writeFile, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 
+const KiB = 1024;
 const MiB = 2 ** 20;
-/** Two sizes, so that the time to open a file and the time per byte can be told apart. */
-const SIZES = [MiB, 32 * MiB];
-/** Bytes per read. */
-const PART = 4 * MiB;
+const FILE_BYTES = 32 * MiB;
+/** Reads of two sizes, so that the time of a read and the time of its bytes can be told apart. */
+const READS = [
+  { bytes: 64 * KiB, count: 16 },
+  { bytes: 4 * MiB, count: 8 },
+];
 const WASM_PAGE = 65_536;
 /** Part of every JavaScript engine, but typed only with the browser's library. */
 const { WebAssembly } = globalThis as unknown as {
@@ -20,25 +23,22 @@ export interface ReadTime {
 }
 
 /**
- * Measures how fast a folder's disk is read: writes files and reads them past the system's page cache, where the system
- * allows that (Linux); elsewhere what was just written may be read from memory. Node's errors of the file system.
+ * Measures how fast a folder's disk is read: writes a file and reads parts of it past the system's page cache, where the system allows
+ * that (Linux); elsewhere what was just written may be read from memory. The mean time of a read, by size. Node's errors of the file
+ * system.
  */
 export async function measureReads(dir: string): Promise<ReadTime[]> {
   const path = join(dir, `speed-${process.pid}`);
-  const times: ReadTime[] = [];
   try {
-    for (const bytes of SIZES) {
-      await writeFile(path, randomFillSync(Buffer.alloc(bytes)), { flush: true }); // random: some disks compress
-      const started = performance.now();
-      const file = await openUncached(path);
-      try {
-        await readAll(file, bytes);
-      } finally {
-        await file.close();
-      }
-      times.push({ bytes, ms: performance.now() - started });
+    await writeFile(path, randomFillSync(Buffer.alloc(FILE_BYTES)), { flush: true }); // random: some disks compress
+    const file = await openUncached(path);
+    try {
+      const times: ReadTime[] = [];
+      for (const read of READS) times.push({ bytes: read.bytes, ms: await meanMs(file, read) });
+      return times;
+    } finally {
+      await file.close();
     }
-    return times;
   } finally {
     await unlink(path).catch(() => undefined);
   }
@@ -55,13 +55,12 @@ async function openUncached(path: string): Promise<FileHandle> {
   }
 }
 
-async function readAll(file: FileHandle, bytes: number): Promise<void> {
+/** Of reads that are spread over the file. */
+async function meanMs(file: FileHandle, { bytes, count }: (typeof READS)[number]): Promise<number> {
   // Reading past the cache needs memory that is aligned to pages, as WebAssembly's is and a Buffer is not.
-  const { buffer } = new WebAssembly.Memory({ initial: PART / WASM_PAGE });
+  const { buffer } = new WebAssembly.Memory({ initial: bytes / WASM_PAGE });
   const part = new Uint8Array(buffer);
-  for (let at = 0; at < bytes;) {
-    const { bytesRead } = await file.read(part, 0, PART, at);
-    if (bytesRead === 0) return;
-    at += bytesRead;
-  }
+  const started = performance.now();
+  for (let i = 0; i < count; i++) await file.read(part, 0, bytes, (i * FILE_BYTES) / count);
+  return (performance.now() - started) / count;
 }

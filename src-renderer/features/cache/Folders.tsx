@@ -8,7 +8,7 @@ import { Meter } from '../../ui/Meter.tsx';
 import { notifyFailure, notifyInfo } from '../../ui/notify.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 import { FolderForm } from './FolderForm.tsx';
-import { fittingBytes, folderName } from './folders.ts';
+import { fittingBytes } from './folders.ts';
 import { Section } from './Section.tsx';
 
 /** Folders for stored KV besides the data folder, and which of them new chunks go to. */
@@ -41,7 +41,7 @@ function Placement({ folders: { folders, newChunks } }: { folders: CacheFolders 
   const format = useFormat();
   const folder = folders.find(({ id }) => id === newChunks.folder);
   return t(`folders.reason.${newChunks.reason}`, {
-    folder: folder && folderName(folder, t('folders.own')),
+    folder: folder?.id === '' ? t('folders.ownInText') : folder?.path,
     load: format.duration(folder?.loadMs ?? 0),
     compute: format.duration(newChunks.computeMs ?? 0),
   });
@@ -120,10 +120,12 @@ function useRemove(folder: CacheFolder, all: readonly CacheFolder[]): () => void
     size: format.bytes(bytes),
     fitting: format.bytes(fittingBytes(folder, all)),
   };
+  const whenThere = chunks === 0 ? 'removeEmpty' : 'removeText';
+  const consequence = state === 'ready' ? whenThere : 'removeAway';
   return () =>
     askToConfirm({
       title: t('folders.removeTitle', { path }),
-      text: [t(state === 'ready' ? 'folders.removeText' : 'folders.removeAway', what)],
+      text: [t(`folders.${consequence}`, what)],
       confirm: t('folders.removeConfirm'),
       danger: true,
       onConfirm: () =>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fittingBytes, folderName } from './folders.ts';
+import { fittingBytes } from './folders.ts';
 
 const own = { id: '', state: 'ready', bytes: 10, budgetBytes: 14 } as const;
 const big = { id: 'b', state: 'ready', bytes: 30, budgetBytes: 90 } as const;
@@ -9,9 +9,4 @@ test('what fits into the other folders is what they have free', () => {
   expect(fittingBytes(own, [own, big])).toBe(10);
   expect(fittingBytes(big, [{ ...own, bytes: 20 }, big])).toBe(0);
   expect(fittingBytes(own, [own, { ...big, state: 'not-connected' }])).toBe(0);
-});
-
-test('the folder in the data folder has a name instead of a path', () => {
-  expect(folderName({ id: '', path: '/data' }, 'Data folder')).toBe('Data folder');
-  expect(folderName({ id: 'b', path: '/big' }, 'Data folder')).toBe('/big');
 });

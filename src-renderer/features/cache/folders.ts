@@ -1,9 +1,5 @@
 import type { CacheFolder } from '../../../src-shared/contract/cache.ts';
 
-export function folderName({ id, path }: Pick<CacheFolder, 'id' | 'path'>, own: string): string {
-  return id === '' ? own : path;
-}
-
 type FolderRoom = Pick<CacheFolder, 'id' | 'state' | 'bytes' | 'budgetBytes'>;
 
 /** Bytes of a folder's chunks that fit into the others. */

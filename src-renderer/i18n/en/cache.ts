@@ -16,6 +16,7 @@ export const cache = {
   folders: {
     title: 'More folders',
     own: 'Data folder',
+    ownInText: 'the data folder',
     help: 'Add a folder, such as one on a big slow disk, for chunks that do not fit in the data folder.',
     add: 'Add a folder…',
     addTitle: 'Add a folder',
@@ -51,7 +52,8 @@ export const cache = {
     removeTitle: 'Remove {{path}}?',
     removeConfirm: 'Remove',
     removeText:
-      '{{chunks}} ({{size}}) are stored there. {{fitting}} of them fit in the other folders and are moved; the rest are deleted and recomputed when needed.',
+      '{{chunks}} ({{size}}) are stored there. {{fitting}} of them fit in the other folders and are moved; the rest, pinned ones too, are deleted and recomputed when needed.',
+    removeEmpty: 'Nothing is stored there.',
     removeAway:
       '{{chunks}} ({{size}}) are stored there. The folder is not connected, so its files stay there; Kvasir recomputes the chunks when needed.',
     removed: '{{moved, number}} chunks moved, {{deleted, number}} deleted.',

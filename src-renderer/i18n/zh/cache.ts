@@ -18,6 +18,7 @@ export const cache: Words<typeof en.cache> = {
   folders: {
     title: '更多文件夹',
     own: '数据文件夹',
+    ownInText: '数据文件夹',
     help: '添加一个文件夹（例如在容量大而较慢的磁盘上），存放数据文件夹放不下的文本块。',
     add: '添加文件夹…',
     addTitle: '添加文件夹',
@@ -51,7 +52,8 @@ export const cache: Words<typeof en.cache> = {
     removeTitle: '移除 {{path}}？',
     removeConfirm: '移除',
     removeText:
-      '其中有 {{chunks}}（{{size}}）。其他文件夹能容纳的 {{fitting}} 会移过去，其余的会删除，需要时重新计算。',
+      '其中有 {{chunks}}（{{size}}）。其他文件夹能容纳的 {{fitting}} 会移过去，其余的（包括固定的）会删除，需要时重新计算。',
+    removeEmpty: '其中没有文本块。',
     removeAway:
       '其中有 {{chunks}}（{{size}}）。文件夹未连接，文件会留在那里；需要时 Kvasir 会重新计算这些文本块。',
     removed: '已移动 {{moved, number}} 个文本块，删除 {{deleted, number}} 个。',
