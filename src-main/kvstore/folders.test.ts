@@ -85,7 +85,7 @@ describe('a folder beside the store’s own', () => {
     expect(other.has(A)).toBe(true);
   });
 
-  test('is verified, and has a quarantine of its own', async () => {
+  test('is verified, and has its own quarantine', async () => {
     const { disk, store } = await twoFolders(1, 2);
     await fill(store, 3);
     flip(chunkPath(disk, A), -1);

@@ -12,7 +12,7 @@ import type { AddedFolder, FolderState } from './types.ts';
 /** Id of the store's own folder. */
 export const OWN_FOLDER = '';
 
-/** A person's folder may have a `chunks` or `tmp` of its own, so everything of Kvasir's is in this folder within it. */
+/** People's folders may contain a `chunks` or a `tmp` already, so Kvasir keeps to this folder within theirs. */
 const SUBFOLDER = 'kvasir-cache';
 const MARKER = 'folder.json';
 

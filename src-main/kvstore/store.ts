@@ -450,7 +450,7 @@ export class ChunkStore {
     this.#tiers.rankBy(rank);
   }
 
-  /** Measures how fast an added folder's disk is read, with files of its own. Node's errors of the file system. */
+  /** Measures how fast an added folder's disk is read, with a file that it writes for this. Node's errors of the file system. */
   readSpeed(id: string): Promise<ReadTime[]> {
     return this.#call('readSpeed', async () => {
       const folder = this.#disk.folders.get(id);
