@@ -61,11 +61,11 @@ export class Paints {
   /** Of all pictures: a scan may come in strips. */
   pictureArea = 0;
 
-  add(paint: Paint, isBox = paint.solid): void {
+  add(paint: Paint, mayBeRule = paint.solid): void {
     if (this.boxes.length < MAX_PAINTS) this.boxes.push(paint);
     const [x0, y0, x1, y1] = paint.box;
-    if (isBox && y1 - y0 < RULE_HEIGHT) this.addRule({ x0, x1, y: (y0 + y1) / 2 });
-    else if (isBox && x1 - x0 < RULE_HEIGHT) this.#addUpright({ x: (x0 + x1) / 2, y0, y1 });
+    if (mayBeRule && y1 - y0 < RULE_HEIGHT) this.addRule({ x0, x1, y: (y0 + y1) / 2 });
+    else if (mayBeRule && x1 - x0 < RULE_HEIGHT) this.#addUpright({ x: (x0 + x1) / 2, y0, y1 });
   }
 
   addPath({ how, path, bounds, ctm, clip, clipsToBox, colour, order }: Path): void {
