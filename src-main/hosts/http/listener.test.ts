@@ -52,6 +52,31 @@ test('a request whose headers or body stop arriving loses its connection, one th
   slow.destroy();
 });
 
+test('a response that waits for the one before it has no interim response among its bytes', async () => {
+  let answerFirst = (): void => undefined;
+  const first = new Promise<void>((resolve) => (answerFirst = resolve));
+  const fetch = async (request: Request): Promise<Response> => {
+    if (request.method === 'GET') await first;
+    return new Response(new Uint8Array(await request.arrayBuffer()));
+  };
+  const server = await listen({ ...PLACE, fetch });
+  onTestFinished(() => server.close());
+  const socket = connect(server.port, '127.0.0.1').setEncoding('utf8');
+  const put = 'PUT / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 4\r\n';
+  socket.write(`GET / HTTP/1.1\r\nHost: x\r\n\r\n${put}\r\nGGUF`);
+  await sleep(50);
+  answerFirst();
+  let text = '';
+  socket.on('data', (part: string) => (text += part));
+  await expect.poll(() => text.match(/^HTTP\/1.1 200 /gm)).toHaveLength(2);
+  expect(text.slice(text.lastIndexOf(' 200 '))).not.toContain('100 Continue');
+  const alone = connect(server.port, '127.0.0.1').setEncoding('utf8');
+  alone.write(`${put}\r\n`);
+  expect(await once(alone, 'data')).toEqual(['HTTP/1.1 100 Continue\r\n\r\n']);
+  alone.destroy();
+  socket.destroy();
+});
+
 test('a port in use is refused with advice, and is free once its server has ended', async () => {
   const one = await listen(PLACE);
   const place = { ...PLACE, port: one.port };

@@ -70,6 +70,11 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
       : { createServer, serverOptions: bounds }),
   }) as Server;
   server.prependListener('request', (request, response) => boundBody(request, response, patienceMs));
+  server.on('checkContinue', (request, response) => {
+    // In a response that still waits for the one before it, Node writes "100 Continue" after the headers.
+    if (response.socket) response.writeContinue();
+    server.emit('request', request, response);
+  });
   const listening = once(server, 'listening');
   server.listen(options.port, host);
   try {
