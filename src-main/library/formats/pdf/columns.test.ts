@@ -161,6 +161,29 @@ describe('order', () => {
     expect(await textOf(page.join(''))).toBe(code.join('\n'));
   });
 
+  test.each([
+    ['two', 31, 686],
+    ['three', 50, 672],
+  ])('an initial that is %s lines high begins the first of them', async (_, size, y) => {
+    const lines = [
+      'he mill of Orm grinds',
+      'rye from May until',
+      'the first frost comes,',
+      'and stands still.',
+    ];
+    const text = rows(
+      [72 + size * 0.7],
+      lines.slice(0, 3).map((line) => [line]),
+    ).join('');
+    const last = at(72, 658, lines[3] ?? '');
+    const initial = at(72, y, 'T', size);
+    const read = `T${lines.join('\n')}`;
+    expect(await textOf(initial + text + last)).toBe(read);
+    expect(await textOf(text + last + initial)).toBe(read);
+    const spaced = text.replace('he mill', ' mill') + last;
+    expect(await textOf(at(72, y, 'A', size) + spaced)).toBe(read.replace('The', 'A'));
+  });
+
   test('a wide space in one line is no column', async () => {
     const page =
       at(72, 700, 'The mill of Orm') +

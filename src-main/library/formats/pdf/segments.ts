@@ -32,6 +32,8 @@ const BASELINE = 0.5;
 const SMALLER = 0.85;
 const RAISED = 0.65;
 const LIFTED = 0.15;
+/** Lines of text smaller than this by factor may stand beside an initial or a brace. */
+const INITIAL = 0.45;
 /** How far a line may be within the box of a letter beside it. */
 const CELL_PADDING = 0.1;
 /** A letter drawn again within this distance is the same letter, in bold or with a shadow. */
@@ -72,7 +74,27 @@ function chunksOf(glyphs: readonly Glyph[], uprights: readonly Upright[]): Chunk
     open = chunk;
     chunks.push(open);
   }
-  return chunks.filter((chunk) => chunk.glyphs.some(({ text }) => text.trim() !== ''));
+  const written = chunks.filter((chunk) => chunk.glyphs.some(({ text }) => text.trim() !== ''));
+  const usual = median(written.map(({ size }) => size));
+  for (const tall of written) if (tall.size * INITIAL >= usual) standBeside(tall, written);
+  return written;
+}
+
+/** Lines beside something that is several lines high, as an initial or a brace: none is raised, and the first of them begins with the initial. */
+function standBeside(tall: Chunk, chunks: readonly Chunk[]): void {
+  const isSmall = ({ size }: Chunk): boolean => size < INITIAL * tall.size;
+  const lines = chunks
+    .filter((chunk) => isSmall(chunk) && Math.abs(chunk.x - tall.end) < WIDE_GAP * chunk.size)
+    .filter(({ y, size }) => y > tall.y - BASELINE * size && y < tall.y + tall.size)
+    .sort((a, b) => b.y - a.y);
+  const [first, ...others] = lines;
+  if (!first || others.every(({ y }) => first.y - y < first.size)) return;
+  const { base } = tall;
+  for (const chunk of chunks)
+    if (chunk.base === base && isSmall(chunk)) chunk.base = { y: chunk.y, size: chunk.size };
+  const isInitial = tall.glyphs.length === 1 && /^\p{L}$/u.test(tall.glyphs[0]?.text ?? '');
+  if (isInitial && lines.some(({ y, size }) => Math.abs(y - tall.y) < BASELINE * size))
+    tall.base = first.base;
 }
 
 function follows(open: Chunk, glyph: Glyph): boolean {
@@ -190,7 +212,13 @@ function joined(glyphs: readonly Glyph[], letterWidth: number): string {
   const parts: string[] = [];
   let last: Glyph | undefined;
   for (const glyph of glyphs) {
-    if (last && last.text.trim() !== '' && glyph.text.trim() !== '' && isSpace(last, glyph)) {
+    if (
+      last &&
+      last.text.trim() !== '' &&
+      glyph.text.trim() !== '' &&
+      !isInitial(last, glyph) &&
+      isSpace(last, glyph)
+    ) {
       const count = letterWidth > 0 ? Math.round((glyph.x - last.end) / letterWidth) : 1;
       parts.push(' '.repeat(Math.max(1, count)));
     }
@@ -200,6 +228,11 @@ function joined(glyphs: readonly Glyph[], letterWidth: number): string {
   const text = readingOrder(parts);
   const whole = letterWidth > 0 ? text : unspaced(text).replace(/\s+/g, ' ');
   return whole.trim().normalize('NFC');
+}
+
+/** Whether a letter belongs to the word after it, whatever the gap. */
+function isInitial(last: Glyph, glyph: Glyph): boolean {
+  return glyph.size < INITIAL * last.size && /\p{L}/u.test(last.text) && /\p{L}/u.test(glyph.text);
 }
 
 /** Whether there is a space between two letters; where all letters are set apart, it takes a wider gap, or a space that is drawn. */
