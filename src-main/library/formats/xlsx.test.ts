@@ -276,12 +276,14 @@ describe('what lies on a sheet', () => {
     `<xdr:wsDr xmlns:xdr="x" xmlns:a="a" xmlns:c="c" xmlns:r="r"><xdr:twoCellAnchor>${content}</xdr:twoCellAnchor></xdr:wsDr>`;
 
   test('text boxes, in groups too, and pictures', async () => {
+    const described =
+      '<xdr:pic><xdr:nvPicPr><xdr:cNvPr id="3" name="p" descr="Map of Orm"/></xdr:nvPicPr></xdr:pic>';
     const xml = drawing(
-      `${box('Without tax')}<xdr:grpSp>${box('In crowns')}</xdr:grpSp>${box('Secret', ' hidden="1"')}<xdr:pic/>`,
+      `${box('Without tax')}<xdr:grpSp>${box('In crowns')}</xdr:grpSp>${box('Secret', ' hidden="1"')}<xdr:pic/>${described}`,
     );
     const parts = [{ type: 'drawing', path: 'drawings/drawing1.xml', xml }];
     const { text, warnings } = await read(await workbookOf([{ name: 'P', data: '', parts }]));
-    expect(text).toBe('## P\n\nWithout tax\n\nIn crowns');
+    expect(text).toBe('## P\n\nWithout tax\n\nIn crowns\n\nMap of Orm');
     expect(warnings).toEqual(['Pictures in sheet “P” were not read: 1.']);
     const picture = [{ type: 'drawing', path: 'drawings/drawing1.xml', xml: drawing('<xdr:pic/>') }];
     await expect(workbookOf([{ name: 'P', data: '', parts: picture }]).then(read)).rejects.toMatchObject({

@@ -1,3 +1,4 @@
+import { pictureText } from '../pictures.ts';
 import { roman } from '../roman.ts';
 import { descendants, flatText, isElement, rolesOf, type HtmlElement } from './nodes.ts';
 
@@ -29,17 +30,9 @@ export function selectText(select: HtmlElement): string {
 }
 
 /** The text that is read where a picture cannot be seen; '' for decoration. */
-export function pictureText(picture: HtmlElement): string {
+export function altText(picture: HtmlElement): string {
   if (rolesOf(picture).some((role) => role === 'presentation' || role === 'none')) return '';
-  return (picture.attribs['alt'] ?? '').replace(/\s+/g, ' ').trim();
-}
-
-const PLAIN =
-  /^(?:the |an? )?(?:(?:book |front |back )?cover|image|picture|photo|figure|illustration|page|title ?page|logo|icon|img|avatar|unknown|placeholder|null|undefined)(?: image| page)?[\s_\-#.:]*\d*$|\.(?:jpe?g|png|gif|svg|webp|bmp|tiff?)$|^https?:\/\/\S*$/i;
-
-/** A text that only says that there is a picture, or which file it is. */
-export function isPlainPicture(text: string): boolean {
-  return PLAIN.test(text);
+  return pictureText(picture.attribs['alt']);
 }
 
 interface ListNumber {

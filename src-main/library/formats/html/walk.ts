@@ -1,6 +1,6 @@
 import { BLOCKS, countWords, dropFirstLineEnd, isLink, keepsSpace, leadsToNote } from './blocks.ts';
 import { HEADING, TextBuilder, targetMark } from './builder.ts';
-import { inputText, isPlainPicture, listNumber, pictureText, selectText } from './controls.ts';
+import { altText, inputText, listNumber, selectText } from './controls.ts';
 import { isDecoration, isHidden, showsText, type HiddenSelectors, type Shown } from './hidden.ts';
 import { mathText } from './math.ts';
 import { flatText, idOf, isElement, isWords, nameOf, type HtmlElement, type HtmlNode } from './nodes.ts';
@@ -275,8 +275,8 @@ export class PageWriter {
 
   /** Its text, once: pages repeat pictures for browsers without scripts. */
   #picture(element: HtmlElement): void {
-    const text = pictureText(element);
-    if (text === '' || isPlainPicture(text) || text === this.#lastPicture) return;
+    const text = altText(element);
+    if (text === '' || text === this.#lastPicture) return;
     this.#lastPicture = text;
     this.#out.words(text);
   }

@@ -151,6 +151,17 @@ test('formulas, charts, diagrams and text boxes, each once', async () => {
   expect(warnings).toEqual(['Embedded objects were left out: Equation.3.']);
 });
 
+test('what pictures are described as, once, unless that only names a file', async () => {
+  const picture = (own: string): string =>
+    `<a:graphic><a:graphicData><pic:pic xmlns:pic="pic"><pic:nvPicPr><pic:cNvPr id="1" name="Picture 1" descr="${own}"/></pic:nvPicPr></pic:pic></a:graphicData></a:graphic>`;
+  const inline = (description: string, inner: string): string =>
+    `<w:r><w:drawing><wp:inline xmlns:wp="wp"><wp:docPr id="1" name="Picture 1" descr="${description}"/>${inner}</wp:inline></w:drawing></w:r>`;
+  const body = `<w:p><w:r><w:t>The mill</w:t></w:r>${inline('Map of Orm&#10;&#10;Description automatically generated', picture('Map of Orm') + picture('The weir'))}</w:p>
+    <w:p>${inline('C:\\orm.jpg', picture('image1.png'))}${inline('', picture('A gate'))}</w:p>
+    <w:p><w:r><w:pict><v:shape xmlns:v="v" alt="A lamp"><v:imagedata/></v:shape></w:pict></w:r></w:p>`;
+  expect(await textOf(body)).toBe('The mill\n\nMap of Orm\n\nThe weir\n\nA gate\n\nA lamp');
+});
+
 test('elements and signs of formulas with names that every object has are unknown ones', async () => {
   const run = '<m:r><m:t>x</m:t></m:r>';
   const accent = `<m:acc><m:accPr><m:chr m:val="valueOf"/></m:accPr><m:e>${run}</m:e></m:acc>`;

@@ -1,5 +1,6 @@
 import { tableText } from '../tables/table.ts';
 import { attribute, descendants, element, elements, textOf, type XmlElement } from '../xml.ts';
+import { pictureText } from '../pictures.ts';
 import { oneLine, Remarks, TextBlocks } from './blocks.ts';
 import type { OdfStyles } from './odf-styles.ts';
 import { edgeLines, PAGE_NUMBER } from './page-numbers.ts';
@@ -77,6 +78,10 @@ export class OdfReader {
         else this.remarks.add(`object:${folder === '' ? 'without a name' : folder}`);
         return;
       }
+      case 'frame':
+        if (element(node, 'image') && !element(node, 'object')) this.#picture(node, out);
+        this.#blocks(node, out);
+        return;
       case 'annotation':
         this.#annotation(node, out);
         return;
@@ -231,8 +236,13 @@ export class OdfReader {
     const folder = ((object && attribute(object, 'href')) ?? '').replace(/^\.\//, '');
     const text = this.#objects.get(folder);
     if (text?.startsWith('$') === true) return text;
-    this.#after.push((out) => this.#blocks(node, out));
+    this.#after.push((out) => this.#block(node, out));
     return '';
+  }
+
+  #picture(frame: XmlElement, out: TextBlocks): void {
+    const text = pictureText(textOf(element(frame, 'desc') ?? element(frame, 'title')));
+    if (text !== '') out.paragraph(text);
   }
 
   #note(node: XmlElement): string {

@@ -58,6 +58,13 @@ test('headings, lists, hidden text, changes, notes, comments and headers', async
   ]);
 });
 
+test('a picture with a description', async () => {
+  const frame = (inner: string): string => `<draw:frame><draw:image/>${inner}</draw:frame>`;
+  const body = `<text:p>Orm${frame('<svg:title xmlns:svg="svg">Weir</svg:title><svg:desc xmlns:svg="svg">The weir in flood</svg:desc>')}</text:p>${frame('<svg:title xmlns:svg="svg">A lamp</svg:title>')}${frame('')}`;
+  const { text } = await read(await file('text', body));
+  expect(text).toBe('Orm\n\nThe weir in flood\n\nA lamp');
+});
+
 test('tables with merged cells, formulas and charts', async () => {
   const cell = (text: string, attributes = ''): string =>
     `<table:table-cell ${attributes}><text:p>${text}</text:p></table:table-cell>`;

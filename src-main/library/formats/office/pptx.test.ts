@@ -33,6 +33,14 @@ test('tables behind a slide number, groups, charts and diagrams', async () => {
   expect([title, warnings]).toEqual(['Water', []]);
 });
 
+test('a picture with a description', async () => {
+  const picture = (description: string): string =>
+    `<p:pic><p:nvPicPr><p:cNvPr id="4" name="Picture 3" descr="${description}"/><p:cNvPicPr/><p:nvPr/></p:nvPicPr></p:pic>`;
+  const shapes = shape('title', 'Water') + picture('orm.png') + picture('The weir in flood');
+  const { text } = await read(await slidesFile([{ shapes }]));
+  expect(text).toBe('## Water\n\nThe weir in flood');
+});
+
 test('a value over two columns of a table is repeated', async () => {
   const table = `<a:tbl><a:tr>${cell('Town')}${cell('2024')}${cell('2025')}</a:tr><a:tr>${cell('Orm')}${cell('closed', 'gridSpan="2"')}${cell('', 'hMerge="1"')}</a:tr><a:tr>${cell('Esk')}${cell('5')}${cell('7')}</a:tr></a:tbl>`;
   const { text } = await read(await slidesFile([{ shapes: frame(table) }]));

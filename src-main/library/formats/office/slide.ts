@@ -1,3 +1,4 @@
+import { pictureText } from '../pictures.ts';
 import { isRepeated, tableText } from '../tables/table.ts';
 import { attribute, descendants, element, elements, textOf, type XmlElement } from '../xml.ts';
 import { oneLine, type Remarks, TextBlocks } from './blocks.ts';
@@ -48,6 +49,7 @@ export class SlideReader {
         if (!only(placeholder)) continue;
         if (shape.name === 'sp' || shape.name === 'cxnSp') this.#shape(shape, placeholder);
         if (shape.name === 'graphicFrame') this.#frame(shape);
+        if (shape.name === 'pic') this.#picture(properties);
       }
     }
   }
@@ -92,6 +94,11 @@ export class SlideReader {
       this.#body.item(autoNumber(attribute(numbering, 'type') ?? '', count), text);
     } else if (element(properties, 'buChar')) this.#body.item('-', text, level);
     else this.#body.paragraph(text);
+  }
+
+  #picture(properties: XmlElement | undefined): void {
+    const text = pictureText(properties && attribute(properties, 'descr'));
+    if (text !== '') this.#body.paragraph(text);
   }
 
   /** A table, a chart, a diagram or an embedded object. */

@@ -1,14 +1,17 @@
 import { attribute, descendants, element, elements, textOf, type XmlElement } from '../xml.ts';
+import { pictureText } from '../pictures.ts';
 import { paragraphsOf } from './drawings.ts';
 
 /** What a drawing shows: text, a box with blocks of its own, or something that is left out and counted. */
 export type Drawn = { text: string } | { box: XmlElement } | { remark: string };
 
-/** Text boxes, charts, diagrams and decorative text of a drawing, each once. `texts`: of charts and diagrams, by relationship. */
+/** Text boxes, charts, diagrams, decorative text and descriptions of pictures of a drawing, each once. `texts`: of charts and diagrams, by relationship. */
 export function drawnContents(drawing: XmlElement, texts: ReadonlyMap<string, string>): Drawn[] {
   const properties = descendants(drawing, 'docPr')[0];
   if (properties && attribute(properties, 'hidden') === '1') return [{ remark: 'drawing' }];
-  return elements(drawing).flatMap((child): Drawn[] => {
+  const description =
+    descendants(drawing, 'pic').length > 0 ? described(element(drawing, 'docPr'), 'descr') : [];
+  const inner = elements(drawing).flatMap((child): Drawn[] => {
     switch (child.name) {
       case 'AlternateContent':
         return drawnContents(chosenOf(child), texts);
@@ -20,6 +23,10 @@ export function drawnContents(drawing: XmlElement, texts: ReadonlyMap<string, st
         return [drawnText(texts.get(attribute(child, 'id') ?? ''), 'chart')];
       case 'relIds':
         return [drawnText(texts.get(attribute(child, 'dm') ?? ''), 'diagram')];
+      case 'pic':
+        return described(descendants(child, 'cNvPr')[0], 'descr');
+      case 'imagedata':
+        return described(drawing, 'alt');
       case 'textpath':
         return [{ text: attribute(child, 'string') ?? '' }];
       case 'OLEObject':
@@ -28,6 +35,13 @@ export function drawnContents(drawing: XmlElement, texts: ReadonlyMap<string, st
         return drawnContents(child, texts);
     }
   });
+  const isNew = (drawn: Drawn): boolean => !('text' in drawn) || drawn.text !== description[0]?.text;
+  return [...description, ...inner.filter(isNew)];
+}
+
+function described(properties: XmlElement | undefined, name: string): { text: string }[] {
+  const text = pictureText(properties && attribute(properties, name));
+  return text === '' ? [] : [{ text }];
 }
 
 function drawnText(text: string | undefined, kind: string): Drawn {

@@ -338,7 +338,6 @@ export class WordReader {
     return '';
   }
 
-  /** Pictures have no text. */
   #drawing(node: XmlElement): string {
     for (const drawn of drawnContents(node, this.#part.drawings)) {
       if ('remark' in drawn) this.remarks.add(drawn.remark);

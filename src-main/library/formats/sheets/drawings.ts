@@ -1,6 +1,7 @@
 import { chartText, diagramText, paragraphsOf } from '../office/drawings.ts';
 import type { OfficePackage, Relationship } from '../office/package.ts';
-import { attribute, descendants, elements, type XmlElement } from '../xml.ts';
+import { pictureText } from '../pictures.ts';
+import { attribute, descendants, element, elements, type XmlElement } from '../xml.ts';
 import type { Sheet } from './sheet.ts';
 
 /** Text boxes, charts and diagrams that lie on a sheet (ECMA-376 part 1, 20.5). */
@@ -19,7 +20,7 @@ export async function readDrawings(
       if (text !== '') sheet.drawings.push(text);
       else if (shape.name === 'graphicFrame')
         sheet.warnings.push(`A chart or object in sheet “${sheet.name}” has no text that can be read.`);
-      if (shape.name === 'pic') pictures++;
+      else if (shape.name === 'pic') pictures++;
     }
   }
   if (pictures > 0) sheet.warnings.push(`Pictures in sheet “${sheet.name}” were not read: ${pictures}.`);
@@ -34,10 +35,13 @@ function shapesIn(parent: XmlElement | undefined): XmlElement[] {
 }
 
 function isHidden(shape: XmlElement): boolean {
-  const own = elements(shape).find(({ name }) => /^nv\w*Pr$/.test(name));
-  return elements(own, 'cNvPr').some((properties) =>
-    /^(?:1|true)$/.test(attribute(properties, 'hidden') ?? ''),
-  );
+  return /^(?:1|true)$/.test(property(shape, 'hidden') ?? '');
+}
+
+function property(shape: XmlElement, name: string): string | undefined {
+  const own = elements(shape).find((child) => /^nv\w*Pr$/.test(child.name));
+  const properties = element(own, 'cNvPr');
+  return properties && attribute(properties, name);
 }
 
 async function shapeText(
@@ -45,6 +49,7 @@ async function shapeText(
   shape: XmlElement,
   targets: ReadonlyMap<string, Relationship>,
 ): Promise<string> {
+  if (shape.name === 'pic') return pictureText(property(shape, 'descr'));
   if (shape.name !== 'graphicFrame') return paragraphsOf(shape).filter(Boolean).join('\n');
   const part = async (node: XmlElement | undefined, id: string): Promise<XmlElement | undefined> => {
     const target = node && targets.get(attribute(node, id) ?? '')?.target;
