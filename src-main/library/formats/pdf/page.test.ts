@@ -135,6 +135,15 @@ test('text that stands for what is drawn', async () => {
 });
 
 describe('letters', () => {
+  test('of numbers in charts: close to each other, or on different baselines', async () => {
+    const axis = Array.from({ length: 30 }, (_, i) =>
+      at(72 + i * 13.5 - (i < 9 ? 0 : 3), 700, String(i + 1), 10),
+    );
+    expect(await textOf(axis.join(''))).toBe(Array.from({ length: 30 }, (_, i) => i + 1).join(' '));
+    const bars = at(72, 700, '24.8', 11) + at(72 + 22.4, 703, '25.3', 11);
+    expect(await textOf(bars)).toBe('24.8 25.3');
+  });
+
   test('that are set apart make words', async () => {
     expect(await textOf(`5 Tc ${at(72, 700, 'ANNUAL REPORT')}`)).toBe('ANNUAL REPORT');
     expect(

@@ -24,9 +24,10 @@ interface Chunk extends Pick<Glyph, 'x' | 'end' | 'y' | 'size'> {
   base: { y: number; size: number };
 }
 
-/** In letter heights: a gap that is a space; one that separates columns or cells; the distance between two baselines that are one. */
+/** In letter heights: a gap that is a space; one that separates columns or cells; one within a word that is not set apart; the distance between two baselines that are one. */
 const SPACE = 0.11;
 const WIDE_GAP = 0.95;
+const TOUCHING = 0.02;
 const BASELINE = 0.5;
 /** Text smaller than this by factor, and raised or lowered by no more than that in letter heights, belongs to its neighbour's line. */
 const SMALLER = 0.85;
@@ -209,16 +210,12 @@ function superscript(glyph: Glyph): Glyph {
 
 function joined(glyphs: readonly Glyph[], letterWidth: number): string {
   const isSpace = spacesIn(glyphs);
+  const isApart = (last: Glyph, glyph: Glyph): boolean =>
+    (isSpace(last, glyph) || isOtherNumber(last, glyph)) && !isInitial(last, glyph);
   const parts: string[] = [];
   let last: Glyph | undefined;
   for (const glyph of glyphs) {
-    if (
-      last &&
-      last.text.trim() !== '' &&
-      glyph.text.trim() !== '' &&
-      !isInitial(last, glyph) &&
-      isSpace(last, glyph)
-    ) {
+    if (last && last.text.trim() !== '' && glyph.text.trim() !== '' && isApart(last, glyph)) {
       const count = letterWidth > 0 ? Math.round((glyph.x - last.end) / letterWidth) : 1;
       parts.push(' '.repeat(Math.max(1, count)));
     }
@@ -235,6 +232,16 @@ function isInitial(last: Glyph, glyph: Glyph): boolean {
   return glyph.size < INITIAL * last.size && /\p{L}/u.test(last.text) && /\p{L}/u.test(glyph.text);
 }
 
+/** Whether two digits stand on different baselines, as the labels of bars of a chart do. */
+function isOtherNumber(last: Glyph, glyph: Glyph): boolean {
+  return (
+    Math.abs(last.y - glyph.y) > LIFTED * glyph.size &&
+    glyph.size > SMALLER * last.size &&
+    /\d$/.test(last.text) &&
+    /^\d/.test(glyph.text)
+  );
+}
+
 /** Whether there is a space between two letters; where all letters are set apart, it takes a wider gap, or a space that is drawn. */
 function spacesIn(glyphs: readonly Glyph[]): (last: Glyph, glyph: Glyph) => boolean {
   const letters = glyphs.filter(({ text }) => text.trim() !== '');
@@ -246,7 +253,8 @@ function spacesIn(glyphs: readonly Glyph[]): (last: Glyph, glyph: Glyph) => bool
     before = isInWord ? glyph : undefined;
   }
   // Most lines end here, before anything is sorted.
-  const isSpaced = gaps.length > 2 && gaps.filter((each) => each > SPACE * 0.75).length * 2 >= gaps.length;
+  const wide = gaps.filter((each) => each > SPACE * 0.75).length;
+  const isSpaced = gaps.length > 2 && wide * 2 >= gaps.length && !areNumbers(letters, gaps);
   if (!isSpaced || letters.some(({ text }) => text.length > 1))
     return (last, glyph) => glyph.x - last.end > SPACE * Math.max(last.size, glyph.size);
   if (letters.length < glyphs.length) return () => false;
@@ -257,6 +265,11 @@ function spacesIn(glyphs: readonly Glyph[]): (last: Glyph, glyph: Glyph) => bool
   if (steps.filter((each) => Math.abs(each - step) < step * 0.05).length > steps.length * 0.7)
     return (last, glyph) => glyph.x - last.x > step * 1.4;
   return (last, glyph) => glyph.x - last.end > gap * 1.6 * glyph.size;
+}
+
+/** Whether digits stand in groups, as on the axis of a chart. */
+function areNumbers(letters: readonly Glyph[], gaps: readonly number[]): boolean {
+  return letters.every(({ text }) => /^\d+$/.test(text)) && gaps.some((each) => each < TOUCHING);
 }
 
 function median(values: readonly number[]): number {
