@@ -1,6 +1,6 @@
 /**
- * Measures the program with large libraries: searching, listing, deleting, choosing what to evict, starting, memory, and how long the main
- * thread is held.
+ * Measures the program with large libraries: searching, listing, deleting, choosing what to evict, starting, opening
+ * the chunk store after a kill, memory, and how long the main thread is held.
  *
  *   npm run bench:scale -- [--passages 10000,100000] [--dimension 768] [--searches 200] [--keep FOLDER] [--out FILE.json]
  *

@@ -30,7 +30,8 @@ export function evictionOf(path: string, entries: number): { decide: () => void;
   return { decide, close: () => index.close() };
 }
 
-function entry(i: number): ChunkRow {
+/** The index's row of the i-th chunk. */
+export function entry(i: number): ChunkRow {
   return {
     ...{
       key: String(i).padStart(64, '0'),

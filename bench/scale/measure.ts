@@ -8,6 +8,7 @@ import { NO_RULES } from '../../src-main/models/embedding/rules.ts';
 import { TimeSlice } from '../../src-main/platform/time-slice.ts';
 import { SearchService } from '../../src-main/retrieval/search-service.ts';
 import { processFigures } from '../lib/process.ts';
+import { crashedStore } from './crashed-store.ts';
 import { evictionOf } from './eviction.ts';
 import { CHUNK_TOKENS, IDENTITY, ScaleTexts } from './library.ts';
 
@@ -125,6 +126,8 @@ await time('purge the index', 1, () => {
 const eviction = evictionOf(join(dataDir, 'bench-eviction.sqlite'), passages);
 await time('choose what to evict', COUNT, () => eviction.decide());
 eviction.close();
+const openCrashed = crashedStore(join(dataDir, 'bench-store'), passages);
+await time('open the store after a kill', 1, openCrashed);
 
 await both.close();
 await app.close();
