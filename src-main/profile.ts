@@ -141,7 +141,7 @@ export class Profile {
       ...core,
       models: localModels,
       file: app.calibrationFile,
-      texts: libraryTexts({ catalogue, settings, sampleQuestions: app.paths.sampleQuestions }),
+      texts: libraryTexts({ catalogue, searches, settings, sampleQuestions: app.paths.sampleQuestions }),
     });
     opened.add(new FormatGate({ ...core, calibration: this.calibration, models: localModels }));
     const shared = {

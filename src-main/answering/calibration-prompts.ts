@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { CalibrationRequest } from '../../src-shared/contract/calibration.ts';
@@ -10,8 +9,8 @@ import type { Model } from '../engine/engine.ts';
 import type { FusionModel } from '../fusion/model.ts';
 import type { Catalogue, ChunkRow } from '../catalogue/catalogue.ts';
 import type { ActiveModel } from '../models/active-model.ts';
-import { retrieve } from '../retrieval/retriever.ts';
-import { SearchIndex } from '../retrieval/search-index.ts';
+import { TimeSlice } from '../platform/time-slice.ts';
+import type { SearchRunner } from '../retrieval/search-thread.ts';
 import { usualTopK } from '../retrieval/usual-top-k.ts';
 import { contextLimit } from './choices.ts';
 import { conversation } from './ask.ts';
@@ -20,7 +19,8 @@ import { questionAbout, topicsOf } from './topic-questions.ts';
 
 interface CalibrationTextOptions {
   model: Pick<FusionModel, 'tokenize' | 'info'>;
-  catalogue: Pick<Catalogue, 'words' | 'chunk' | 'chunks'>;
+  catalogue: Pick<Catalogue, 'chunk'>;
+  searches: SearchRunner;
   /** The library's chunks for this model. */
   chunkSetId: number;
   /** Tokens in a chunk at most. */
@@ -28,6 +28,7 @@ interface CalibrationTextOptions {
   settings: Pick<Settings, 'topK' | 'contextTokens' | 'systemPrompt'>;
   /** Prompts for every strategy; as many again are for those that these leave undecided. */
   count: number;
+  signal: AbortSignal;
 }
 
 /** A question and the passages in its prompt. */
@@ -44,20 +45,22 @@ const ANSWER_TOKENS = 24;
 /** Names asked about per chunk, besides its heading. */
 const NAMED_PER_CHUNK = 2;
 
-/** Any string would do; the same one yields the same prompts every time. */
-const SEED = 'kvasir';
-
 /**
  * Prompts from a library, laid out as in chat: from the requested one, else the sample library, else the first. NOT_FOUND when it has no
- * text for them.
+ * text for them; ABORTED.
  */
 export function libraryTexts(parts: {
-  catalogue: Pick<Catalogue, 'words' | 'chunk' | 'chunks' | 'chunkTable' | 'libraries'>;
+  catalogue: Pick<Catalogue, 'chunk' | 'chunkTable' | 'libraries'>;
+  searches: SearchRunner;
   settings: { readonly current: Settings };
   sampleQuestions: string;
-}): (active: Pick<ActiveModel<Model>, 'model' | 'chunkTokens'>, request: CalibrationRequest) => TextSet {
-  const { catalogue, settings, sampleQuestions } = parts;
-  return ({ model, chunkTokens }, { libraryId, prompts }) => {
+}): (
+  active: Pick<ActiveModel<Model>, 'model' | 'chunkTokens'>,
+  request: CalibrationRequest,
+  signal: AbortSignal,
+) => Promise<TextSet> {
+  const { catalogue, searches, settings, sampleQuestions } = parts;
+  return async ({ model, chunkTokens }, { libraryId, prompts }, signal) => {
     const all = catalogue.libraries.list(); // the sample library first
     const library = libraryId === undefined ? all[0] : all.find(({ id }) => String(id) === libraryId);
     const set = library && catalogue.chunkTable.findSet(library.id, model.info.fingerprint, chunkTokens);
@@ -65,12 +68,14 @@ export function libraryTexts(parts: {
     const options = {
       model,
       catalogue,
+      searches,
       chunkTokens,
       chunkSetId: set,
       settings: settings.current,
       count: prompts,
+      signal,
     };
-    const items = library.sample ? questionItems(options, sampleQuestions) : aboutTopics(options);
+    const items = await (library.sample ? questionItems(options, sampleQuestions) : aboutTopics(options));
     if (items.length === 0) throw noText(library.name);
     const { systemPrompt } = settings.current;
     const contextTokens = contextLimit(model, settings.current.contextTokens);
@@ -100,21 +105,21 @@ function noText(library: string | undefined): KvasirError {
 }
 
 /** Questions from a file with their retrieved passages: first `count`, spread evenly over it, then the others. */
-function questionItems(options: CalibrationTextOptions, path: string): Item[] {
-  const { catalogue, chunkSetId, count } = options;
+async function questionItems(options: CalibrationTextOptions, path: string): Promise<Item[]> {
+  const { count } = options;
   const all = QuestionsSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
   const wanted = Math.min(count, all.length);
-  const index = new SearchIndex(catalogue.words, chunkSetId);
   const spread = new Set(
     Array.from({ length: wanted }, (_, i) => all[Math.floor((i * all.length) / wanted)]),
   );
   const others = all.filter((item) => !spread.has(item)).slice(0, count);
-  return [...spread, ...others].flatMap((item) => {
-    if (!item) return [];
-    const { question } = item;
-    const chunks = passagesFor(question, { index, catalogue, topK: topKOf(options) });
-    return chunks.length > 0 ? [{ question, chunks }] : [];
-  });
+  const items: Item[] = [];
+  for (const item of [...spread, ...others]) {
+    if (!item) continue;
+    const chunks = await passagesFor(item.question, options);
+    if (chunks.length > 0) items.push({ question: item.question, chunks });
+  }
+  return items;
 }
 
 /**
@@ -122,21 +127,22 @@ function questionItems(options: CalibrationTextOptions, path: string): Item[] {
  * person writes them, so they work for any library. A hash of the text picks the chunks, so that the same library yields the same prompts;
  * names in headings come first.
  */
-function aboutTopics(options: CalibrationTextOptions): Item[] {
-  const { catalogue, chunkSetId, count } = options;
-  const index = new SearchIndex(catalogue.words, chunkSetId);
-  const order = inHashOrder(catalogue.chunks(chunkSetId));
+async function aboutTopics(options: CalibrationTextOptions): Promise<Item[]> {
+  const { catalogue, searches, chunkSetId, count, signal } = options;
+  const order = await searches.run('scattered', [chunkSetId], signal);
+  const slice = new TimeSlice();
   const asked = new Set<string>();
   const items: Item[] = [];
   for (const take of [firstTopic, otherTopics]) {
     for (const id of order) {
+      await slice.step(signal);
       const chunk = catalogue.chunk(id);
       for (const topic of chunk ? take(topicsOf(chunk)) : []) {
         if (items.length === 2 * count) return items;
         if (!chunk || asked.has(topic)) continue;
         asked.add(topic);
         const { question } = questionAbout(topic, chunk);
-        const chunks = passagesFor(topic, { index, catalogue, topK: topKOf(options) });
+        const chunks = await passagesFor(topic, options);
         if (chunks.length > 0) items.push({ question, chunks });
       }
     }
@@ -152,21 +158,9 @@ function otherTopics(topics: readonly string[]): readonly string[] {
   return topics.slice(1, 1 + NAMED_PER_CHUNK);
 }
 
-function inHashOrder(chunks: Iterable<Pick<ChunkRow, 'id' | 'text'>>): number[] {
-  const order: { rank: string; id: number }[] = [];
-  for (const { id, text } of chunks) {
-    order.push({ rank: createHash('sha256').update(`${SEED}\n${text}`).digest('hex'), id });
-  }
-  return order.toSorted((a, b) => (a.rank < b.rank ? -1 : 1)).map(({ id }) => id);
-}
-
-function topKOf({ settings, chunkTokens }: CalibrationTextOptions): number {
-  return settings.topK ?? usualTopK(chunkTokens);
-}
-
-function passagesFor(
-  text: string,
-  from: { index: SearchIndex; catalogue: Pick<Catalogue, 'chunk'>; topK: number },
-): ChunkRow[] {
-  return retrieve(from.index, text, from.topK).flatMap(({ chunkId }) => from.catalogue.chunk(chunkId) ?? []);
+async function passagesFor(text: string, options: CalibrationTextOptions): Promise<ChunkRow[]> {
+  const { catalogue, searches, chunkSetId, chunkTokens, settings, signal } = options;
+  const topK = settings.topK ?? usualTopK(chunkTokens);
+  const found = await searches.run('retrieve', [text, { chunkSetIds: [chunkSetId] }, topK], signal);
+  return found.flatMap(({ chunkId }) => catalogue.chunk(chunkId) ?? []);
 }

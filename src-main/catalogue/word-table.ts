@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Database } from '../platform/database.ts';
 import { IN_SCOPE, type BoundScope, type ChunkPlace, type ChunkText, type Hit } from './search-scope.ts';
 import { MAX_POSTINGS, WordCounts } from './word-counts.ts';
@@ -25,6 +26,9 @@ const IN_SAME_CUT = `c.chunk_set_id = (SELECT chunk_set_id FROM chunk WHERE id =
 const NEWEST = `SELECT min(id) AS first, count(*) AS chunks FROM (
   SELECT c.id FROM ${TABLE} f CROSS JOIN chunk c INDEXED BY chunk_place ON c.id = f.rowid
   WHERE ${TABLE} MATCH @match AND ${IN_SCOPE} ORDER BY f.rowid DESC LIMIT ${MAX_POSTINGS})`;
+
+/** Of the scattered order; any string would do. */
+const SEED = 'kvasir';
 
 /** A search in FTS5's syntax, and the part of the index that it reads. */
 export interface WordQuery {
@@ -144,6 +148,15 @@ export class WordTable {
       text: row.text,
       titles: this.#sql.all(query, { words, library: row.library, id: row.id, documents, minLength }),
     };
+  }
+
+  /** The ids of a set's chunks by a hash of their texts: an order that is the same each time, and scatters neighbours. */
+  scattered(chunkSetId: number): number[] {
+    const query = 'SELECT id, text FROM chunk WHERE chunk_set_id = ? ORDER BY id';
+    const ranked = Array.from(this.#sql.iterate<{ id: number; text: string }>(query, chunkSetId), (row) => {
+      return { id: row.id, rank: createHash('sha256').update(`${SEED}\n${row.text}`).digest('hex') };
+    });
+    return ranked.sort((a, b) => Number(a.rank > b.rank) - Number(a.rank < b.rank)).map(({ id }) => id);
   }
 
   /** The texts of chunks, and the titles above them, by id. */

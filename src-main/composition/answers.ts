@@ -62,7 +62,7 @@ export function openAnswers(
   const calibration = own.add(
     new CalibrationService({
       file: calibrationFile,
-      texts: libraryTexts({ catalogue, settings, sampleQuestions: paths.sampleQuestions }),
+      texts: libraryTexts({ catalogue, searches, settings, sampleQuestions: paths.sampleQuestions }),
       models: localModels,
       settings,
       events,

@@ -54,6 +54,11 @@ export class Searcher {
     return retrieve(this.#index(scope), question, topK);
   }
 
+  /** The ids of a set's chunks in an order that only depends on their texts, and has nothing to do with their places. */
+  scattered(chunkSetId: number): number[] {
+    return this.#words.scattered(chunkSetId);
+  }
+
   /** The texts of chunks, and the titles above them, by id. */
   texts(chunkIds: readonly number[]): ReturnType<WordTable['texts']> {
     return this.#words.texts(chunkIds);

@@ -34,7 +34,7 @@ interface CalibrationServiceOptions<M extends CalibratedModel> {
   file: CalibrationFile;
   models: CalibratedModels<M>;
   /** Prompts for a model. NOT_FOUND when there is no text for them. */
-  texts: (model: M, request: CalibrationRequest) => TextSet;
+  texts: (model: M, request: CalibrationRequest, signal: AbortSignal) => Promise<TextSet>;
   settings: SettingsService;
   events: EventBus;
   gate: Gate;
@@ -100,15 +100,13 @@ export class CalibrationService<M extends CalibratedModel = CalibratedModel> {
    * DISK_FULL.
    */
   async run(request: CalibrationRequest, signal?: AbortSignal): Promise<Calibration> {
-    const { models, texts } = this.#options;
-    const active = await models.current();
+    const active = await this.#options.models.current();
     this.#refuseSecond();
-    const set = texts(active, request);
     requireBlending(active.name, active.model);
     const controller = new AbortController();
     const stopped = AbortSignal.any([controller.signal, ...(signal ? [signal] : [])]);
     // Started a moment later, so that it can be stopped from its first progress event on.
-    const ended = Promise.resolve().then(() => this.#measure(active, set, request, stopped));
+    const ended = Promise.resolve().then(() => this.#measure(active, request, stopped));
     this.#running = { controller, ended: ended.catch(() => undefined) };
     this.#changed();
     try {
@@ -130,16 +128,14 @@ export class CalibrationService<M extends CalibratedModel = CalibratedModel> {
     await this.#running?.ended;
   }
 
-  async #measure(
-    { name, model }: CalibratedModel,
-    texts: TextSet,
-    { strategies, ratios }: CalibrationRequest,
-    stopped: AbortSignal,
-  ): Promise<Calibration> {
+  async #measure(active: M, request: CalibrationRequest, stopped: AbortSignal): Promise<Calibration> {
+    const { name, model } = active;
+    const { strategies, ratios } = request;
     const { events, gate, models, settings, file, nowMs = Date.now } = this.#options;
     let progress = { done: 0, total: 0 };
     const tell = throttled(PROGRESS_MS, () => events.emit('calibration.progress', progress));
     try {
+      const texts = await this.#options.texts(active, request, stopped);
       const calibration = await calibrate({
         name,
         model,

@@ -250,7 +250,7 @@ function fixture({
   const service = new CalibrationService({
     file: new CalibrationFile(path),
     models,
-    texts: () => texts,
+    texts: () => Promise.resolve(texts),
     settings,
     events,
     gate,
