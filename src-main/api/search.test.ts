@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { KvasirError } from '../../src-shared/errors.ts';
+import { unlessAborted } from '../platform/abort.ts';
 import type { App } from '../app.ts';
 import { contract } from '../../src-shared/contract/contract.ts';
 import { searchHandlers } from './search.ts';
@@ -31,4 +32,30 @@ test('a search waits for the model whose chunks it is to find', async () => {
 test('a search explains why if no model can be loaded', async () => {
   const failure = new KvasirError('MODEL_NOT_FOUND', 'There is no model file.');
   await expect(query(Promise.reject(failure))).rejects.toBe(failure);
+});
+
+test('a newer search of the same field ends the older one, and no other', async () => {
+  const open: { text: string; signal: AbortSignal; answer: PromiseWithResolvers<typeof found> }[] = [];
+  const search = {
+    query: ({ text }: { text: string }, signal: AbortSignal) => {
+      const answer = Promise.withResolvers<typeof found>();
+      open.push({ text, signal, answer });
+      return unlessAborted(answer.promise, signal);
+    },
+  };
+  const app = { loader: { current: () => Promise.resolve() }, search };
+  const handle = searchHandlers(app as unknown as App)['search.query'];
+  const ask = async (text: string, field?: string) => handle({ ...input, text, field });
+  const older = ask('fer', 'a');
+  const others = [ask('lamp', 'b'), ask('pier')];
+  const newer = ask('ferry', 'a');
+  await expect(older).rejects.toMatchObject({ code: 'ABORTED' });
+  expect(open.map(({ text, signal }) => [text, signal.aborted])).toEqual([
+    ['fer', true],
+    ['lamp', false],
+    ['pier', false],
+    ['ferry', false],
+  ]);
+  for (const { answer } of open) answer.resolve(found);
+  expect(await Promise.all([newer, ...others])).toEqual([found, found, found]);
 });

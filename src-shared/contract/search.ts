@@ -58,13 +58,15 @@ const SearchHitSchema = z.object({
 export const searchContract = {
   /**
    * Passages that match, best first. The text may contain filters (`in:contracts kind:pdf after:2024-01-01 before:2025`,
-   * see src-shared/search-filters.ts).
+   * see src-shared/search-filters.ts). A newer search of the same field ends this one. ABORTED.
    */
   'search.query': procedure(
     z.object({
       text: z.string().max(10_000),
       scope: ScopeSchema.prefault({}),
       limit: z.int().min(1).max(256).default(50),
+      /** The search field of a window in which it was typed: any text that no other field has. */
+      field: z.string().max(64).optional(),
     }),
     z.object({
       hits: z.array(SearchHitSchema),

@@ -15,6 +15,8 @@ import { useSearchState } from './search-state.ts';
 import classes from './Search.module.css';
 
 const TYPING_MS = 250;
+/** Of this window: a newer search ends the one before. */
+const FIELD = Math.random().toString(36).slice(2);
 
 /** Finds passages without using the model. */
 export default function SearchScreen() {
@@ -24,7 +26,7 @@ export default function SearchScreen() {
   const scope = { libraryIds, documentIds: documents.map(({ id }) => id) };
   const { data, error, isFetching, refetch } = useCall(
     'search.query',
-    { text: question, scope },
+    { text: question, scope, field: FIELD },
     { enabled: question !== '', keepPrevious: true },
   );
   const result = question === '' ? undefined : data;
