@@ -1,4 +1,6 @@
+import type { OutputOf } from '../../src-shared/contract/contract.ts';
 import { ANSWER_MS, ask, sourcesOf, startConversation } from './support/chat.ts';
+import { changingReplies } from './support/replies.ts';
 import { expect, goTo, test } from './support/test.ts';
 
 test('filters in the search text leave documents of a folder or kind, and typing errors are corrected', async ({
@@ -38,4 +40,20 @@ test('a question may have filters, and each source says why it was chosen', asyn
     .first()
     .click();
   await expect(answer).toContainText(/Why this passage · Words: .*polaris.* · Keyword rank 1/);
+});
+
+test('the window says if only the newest of many passages were ranked', async ({ app, context }) => {
+  const window = await context.newPage();
+  await changingReplies<OutputOf<'search.query'>>(window, 'search.query', (data) => {
+    return { ...data, newest: 20_000 };
+  });
+  await window.goto(app.url);
+  await goTo(window, 'Search');
+  await window.getByRole('searchbox', { name: 'Search' }).fill('Polaris');
+  await expect(
+    window.getByText(
+      'only the newest 20,000 passages with them were ranked. Add a rarer word to search all.',
+    ),
+  ).toBeVisible({ timeout: ANSWER_MS });
+  await expect(window.locator('[data-hit]').first()).toBeVisible();
 });
