@@ -84,14 +84,11 @@ test('a database that is closed leaves no log, whatever goes on', async () => {
   }
 });
 
-test('after a deletion a small database has no copies of deleted rows in its pages', async () => {
-  const path = join(temp(), 'notes.sqlite');
-  const notes = 'CREATE TABLE note (name TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID, STRICT';
-  openDatabase(path, [notes]).close();
-  const connection = new SQLite(path);
-  const database = new Database(connection, undefined, new Checkpoints(path, 700));
-  onTestFinished(() => database.close());
-  database.pragma('secure_delete = ON');
+const SCATTERED = `CREATE TABLE note (name TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID, STRICT;
+  CREATE TABLE other (data BLOB)`;
+
+/** Writes 3,000 notes to a database of SCATTERED and deletes a half; returns how many of those are still in its files. */
+function deleteHalf(database: Database, path: string): () => number {
   // Rows of scattered places, so that SQLite moves others between pages.
   const name = (i: number): string => `${(i * 7919) % 100_003} of ${i}`;
   const row = (i: number): string => `secret${i}x${'y'.repeat((i * 31) % 300)}`;
@@ -99,10 +96,37 @@ test('after a deletion a small database has no copies of deleted rows in its pag
   const gone = new Set(Array.from({ length: 1500 }, (_, i) => (i * 1009) % 3000));
   for (const i of gone) database.run('DELETE FROM note WHERE name = ?', name(i));
   database.forget();
-  const left = (): number => {
-    const bytes = [path, `${path}-wal`].map((file) => readFileSync(file).toString('latin1')).join();
+  expect(database.value('SELECT count(*) FROM note')).toBe(3000 - gone.size);
+  return () => {
+    const files = [path, `${path}-wal`].filter((file) => existsSync(file));
+    const bytes = files.map((file) => readFileSync(file).toString('latin1')).join();
     return [...bytes.matchAll(/secret(\d+)x/g)].filter(([, i]) => gone.has(Number(i))).length;
   };
-  await expect.poll(left, { timeout: 20_000 }).toBe(0);
-  expect(database.value('SELECT count(*) FROM note')).toBe(3000 - gone.size);
+}
+
+test('after a deletion a small database has no copies of deleted rows in its pages', async () => {
+  const path = join(temp(), 'notes.sqlite');
+  const database = openDatabase(path, [SCATTERED]);
+  onTestFinished(() => database.close());
+  await expect.poll(deleteHalf(database, path), { timeout: 20_000 }).toBe(0);
+});
+
+test('after a deletion a large database has none when it was closed, even if the process was killed before', async () => {
+  const path = join(temp(), 'notes.sqlite');
+  openDatabase(path, [SCATTERED]).close();
+  const connection = new SQLite(path);
+  const database = new Database(connection, undefined, new Checkpoints(path));
+  database.pragma('secure_delete = ON');
+  database.run('INSERT INTO other VALUES (zeroblob(40000000))');
+  const left = deleteHalf(database, path);
+  await expect.poll(() => statSync(`${path}-wal`).size, { timeout: 20_000 }).toBe(0);
+  expect(left()).toBeGreaterThan(0); // what SQLite left when it moved rows
+  connection.close();
+  expect(left()).toBeGreaterThan(0);
+  openDatabase(path, [SCATTERED]).close();
+  expect(left()).toBe(0);
+  const again = openDatabase(path, [SCATTERED]);
+  onTestFinished(() => again.close());
+  expect(again.pragma('application_id')).toBe(0);
+  expect(again.value('SELECT count(*) FROM note')).toBe(1500);
 });

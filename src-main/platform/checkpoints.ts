@@ -14,8 +14,8 @@ export const LOG_BYTES = 16 * 1024 * 1024;
 const QUIET_MS = 30_000;
 const PATIENCE_MS = 10_000;
 const ASK_MS = 5;
-/** A database up to this size in bytes is vacuumed after a deletion; others wait meanwhile, some tenths of a second. */
-const VACUUMED_BYTES = 32 * 2 ** 20;
+/** A database up to this size in bytes is vacuumed after a deletion, others when they close: writes wait meanwhile, some tenths of a second. */
+export const VACUUMED_BYTES = 32 * 2 ** 20;
 /** Delay in milliseconds after a deletion until the log is emptied for it, and how long that waits for others then. */
 const CLEAN_MS = 2000;
 const CLEAN_PATIENCE_MS = 1000;
