@@ -56,6 +56,10 @@ test('a thread finds what a searcher here finds, and sees what is written meanwh
   const chosen = await thread.run('choose', [...given]);
   expect(chosen).toEqual(here.choose(...given));
   expect(chosen[0]?.foundBy?.words).toEqual(['kitten', 'sleeps']);
+  const order = await thread.run('scattered', [1]);
+  expect(order).toEqual(here.scattered(1));
+  expect(order.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 500 }, (_, i) => i + 1));
+  expect(order).not.toEqual(order.toSorted((a, b) => a - b));
   database.run('DELETE FROM chunk WHERE id > 1');
   expect((await thread.run('rank', [QUESTION, SCOPE, 20])).ranking.matches).toHaveLength(1);
 });
