@@ -130,6 +130,6 @@ const openCrashed = crashedStore(join(dataDir, 'bench-store'), passages);
 await time('open the store after a kill', 1, openCrashed);
 
 await both.close();
-await app.close();
+await time('close after the deletions', 1, () => app.close());
 const result: ScaleResult = { passages, rows, rssMiB: { opened, vectors, searched } };
 console.log(JSON.stringify(result));
