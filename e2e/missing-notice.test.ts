@@ -1,9 +1,10 @@
 /** Names in a question that no passage contains are reported before the answer; names that occur in any form are not. */
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { App } from '../src-main/app.ts';
 import { published, SMOLLM2_FILE } from '../tools/models/files.ts';
 import { removeDir, tempDir, writeFiles } from './cli-support.ts';
+import { readLibrary, type ReadLibrary } from './support/library.ts';
 import { TEN_DOCUMENTS } from './support/ten-documents.ts';
 
 const ANSWERED = [
@@ -61,18 +62,13 @@ const MODELS = [join(ROOT, 'resources', 'models', 'kvasir-demo.gguf'), published
 describe.each(MODELS)('%s', (path) => {
   let dir: string;
   let app: App;
-  let libraryId: string;
+  let library: ReadLibrary;
+
   beforeAll(async () => {
     dir = tempDir();
-    writeFiles(join(dir, 'docs'), TEN_DOCUMENTS);
+    const docs = writeFiles(join(dir, 'docs'), TEN_DOCUMENTS);
     app = await App.open({ dataDir: join(dir, 'data'), overrides: { maxTokens: 4 } });
-    await app.loader.activate((await app.models.import(path)).id);
-    app.start();
-    libraryId = app.libraries.create('Docs').id;
-    await app.libraries.addPaths({ id: libraryId, paths: [join(dir, 'docs')], watch: false });
-    await app.libraries.rescan(libraryId);
-    const waiting = () => app.libraries.queue.status().waiting + app.libraries.queue.status().active;
-    await vi.waitUntil(() => waiting() === 0, { timeout: 60_000 });
+    library = await readLibrary(app, { path: docs, model: path, precompute: false });
   });
   afterAll(async () => {
     await app.close();
@@ -81,10 +77,7 @@ describe.each(MODELS)('%s', (path) => {
 
   /** The notice before the answer. */
   async function noticeOf(question: string): Promise<string | undefined> {
-    const { id } = app.chat.create({ scope: { libraryIds: [libraryId], documentIds: [] } });
-    const { answerId } = app.chat.send(id, question);
-    await app.chat.idle();
-    const answer = app.chat.get(id).messages.find((message) => message.id === answerId)!;
+    const answer = await library.message({ question });
     expect(answer.citations.length).toBeGreaterThan(0);
     return answer.notices.find(({ kind }) => kind === 'missing-facts')?.message;
   }

@@ -1,11 +1,12 @@
 /** What general and follow-up questions read of ten documents, and what is said about it. A plan needs no answer. */
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ContextEstimate } from '../src-shared/contract/context.ts';
 import type { Message } from '../src-shared/contract/chat.ts';
 import { App } from '../src-main/app.ts';
 import { published, SMOLLM2_FILE } from '../tools/models/files.ts';
 import { removeDir, tempDir, writeFiles } from './cli-support.ts';
+import { readLibrary, type ReadLibrary } from './support/library.ts';
 import { TEN_DOCUMENTS } from './support/ten-documents.ts';
 
 const GENERAL = [
@@ -56,25 +57,19 @@ const MODELS = [DEMO, published(SMOLLM2_FILE)].filter((path) => path !== undefin
 /** Busy machines compute slowly. */
 const READ_MS = 300_000;
 
+/** Ten documents, read for a model as a command does: nothing is computed in the background. */
 class Library {
   readonly #dir = tempDir();
   #app: App | undefined;
-  #libraryId = '';
+  #read: ReadLibrary | undefined;
 
-  async open(path: string, overrides: { contextTokens?: number } = {}): Promise<void> {
-    writeFiles(join(this.#dir, 'docs'), TEN_DOCUMENTS);
-    const app = await App.open({
+  async open(model: string, overrides: { contextTokens?: number } = {}): Promise<void> {
+    const path = writeFiles(join(this.#dir, 'docs'), TEN_DOCUMENTS);
+    this.#app = await App.open({
       dataDir: join(this.#dir, 'data'),
       overrides: { maxTokens: 4, ...overrides },
     });
-    this.#app = app;
-    await app.loader.activate((await app.models.import(path)).id);
-    app.start();
-    this.#libraryId = app.libraries.create('Docs').id;
-    await app.libraries.addPaths({ id: this.#libraryId, paths: [join(this.#dir, 'docs')], watch: false });
-    await app.libraries.rescan(this.#libraryId);
-    const waiting = () => app.libraries.queue.status().waiting + app.libraries.queue.status().active;
-    await vi.waitUntil(() => waiting() === 0, { timeout: READ_MS });
+    this.#read = await readLibrary(this.#app, { path, model, precompute: false });
   }
 
   async close(): Promise<void> {
@@ -82,33 +77,33 @@ class Library {
     removeDir(this.#dir);
   }
 
-  get app(): App {
-    if (!this.#app) throw new Error('not open');
-    return this.#app;
+  get #library(): ReadLibrary {
+    if (!this.#read) throw new Error('not open');
+    return this.#read;
   }
 
   get options() {
-    return { scope: { libraryIds: [this.#libraryId], documentIds: [] } };
+    return { scope: { libraryIds: [this.#library.libraryId], documentIds: [] } };
   }
 
   estimate(text: string, conversationId: string | null = null): Promise<ContextEstimate | null> {
-    return this.app.chat.estimate({ conversationId, options: this.options, text });
+    return this.#library.profile.chat.estimate({ conversationId, options: this.options, text });
   }
 
   async ask(text: string): Promise<{ id: string; answer: Message }> {
-    const { id } = this.app.chat.create(this.options);
-    const { answerId } = this.app.chat.send(id, text);
-    await this.app.chat.idle();
-    return { id, answer: this.app.chat.get(id).messages.find((message) => message.id === answerId)! };
+    const { chat } = this.#library.profile;
+    const { id } = chat.create(this.options);
+    const { answerId } = chat.send(id, text);
+    await chat.idle();
+    return { id, answer: chat.get(id).messages.find((message) => message.id === answerId)! };
   }
 
   /** Tokens of each document. */
   tokens(): Map<string, number> {
-    const { chunkTable, documents } = this.app.catalogue;
-    const { model, chunkTokens } = this.app.loader.active!;
-    const set = chunkTable.findSet(Number(this.#libraryId), model.info.fingerprint, chunkTokens)!;
-    const ids = documents.idsOfLibrary(Number(this.#libraryId));
-    return new Map(ids.map((id) => [documents.get(id)!.path, chunkTable.counts(set, id).tokens]));
+    const { chunkSetId, libraryId } = this.#library;
+    const { chunkTable, documents } = this.#app!.catalogue;
+    const ids = documents.idsOfLibrary(Number(libraryId));
+    return new Map(ids.map((id) => [documents.get(id)!.path, chunkTable.counts(chunkSetId, id).tokens]));
   }
 }
 
