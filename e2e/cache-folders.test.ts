@@ -5,7 +5,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CacheFolders } from '../src-shared/contract/cache.ts';
 import { expectFailure, removeDir, ROOT, runCli, tempDir } from './cli-support.ts';
 
-const LIBRARY = join(ROOT, 'resources', 'sample-library');
+/** A part of the sample library: a third of its KV. */
+const LIBRARY = join(ROOT, 'resources', 'sample-library', 'people');
 const QUESTION = 'What drink does Ines Brook like best?';
 
 let dir: string;

@@ -13,10 +13,10 @@ import type { CompletionMessage, CompletionResult } from '../src-main/completion
 import type { FusionModel as Model } from '../src-main/fusion/model.ts';
 import { nearestAt } from '../src-main/fusion/calibration/choose.ts';
 import { UNCALIBRATED } from '../src-main/fusion/planning/controller.ts';
-import { SHORT_CALIBRATION } from '../src-main/fusion/planning/first-use.ts';
 import type { Drift } from '../src-main/fusion/watching/watch-service.ts';
 import { systemClock } from '../src-main/platform/clock.ts';
 import { readLibrary } from './support/library.ts';
+import { readyData } from './support/ready-data.ts';
 
 const PASSAGES = 6;
 const signal = new AbortController().signal;
@@ -29,9 +29,11 @@ let calibration: Calibration;
 
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'kvasir-client-texts-'));
-  app = await App.open({ dataDir: dir });
-  const { client, libraryId, chunks } = await readLibrary(app, { precompute: false });
-  calibration = await client.call('calibration.run', { ...SHORT_CALIBRATION, libraryId });
+  app = await App.open({ dataDir: await readyData(join(dir, 'data')) });
+  const { chunks, model } = await readLibrary(app, { precompute: false });
+  const measured = app.calibration.of(model, 'headings');
+  if (!measured) throw new Error('no calibration');
+  calibration = measured;
   await app.loader.current();
   const questions = JSON.parse(readFileSync(app.paths.sampleQuestions, 'utf8')) as { question: string }[];
   const texts = new Map([...chunks()].map(({ id, text }) => [id, text]));

@@ -1,4 +1,4 @@
-/** The controller with the real engine, the demo model and the sample library: predictions and measured outcomes. */
+/** The controller with the real engine, the demo model and a part of the sample library: predictions and measured outcomes. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ let library: ReadLibrary;
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'kvasir-controller-'));
   app = await App.open({ dataDir: dir });
-  library = await readLibrary(app);
+  library = await readLibrary(app, { path: join(app.paths.sampleLibrary, 'people') });
 });
 afterAll(async () => {
   await app.close();
