@@ -30,7 +30,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['e2e/**/*.test.ts'],
-          globalSetup: 'e2e/support/ready-data-folder.ts',
+          globalSetup: 'e2e/support/global-setup.ts',
           // These start the real program with the real engine: several at a time only if engines can be kept from sharing cores. Two on
           // each half, so that one computes while the other waits.
           maxWorkers: (await halvesOfCores()) ? 4 : 1,

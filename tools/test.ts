@@ -1,13 +1,17 @@
 // `npm test`: all tests, from a bare clone. Runs the checks of `npm run check`, unit tests, native tests, then end-to-end tests, which use the
 // real command line, window and engine. The last line gives the numbers of passed and failed tests.
 import { add, NONE, summaryLine } from './checks/counts.ts';
+import { shareReadyData } from './checks/ready-data.ts';
 import { CHECKS, e2e, native, runStep, runSteps, unit, window } from './checks/suite.ts';
 
 const first = [...CHECKS, unit];
 // Each uses all cores, so they run alone.
 const others = [native, window, e2e];
 const results = await runSteps(first);
+// The window's tests and the end-to-end tests begin with the same data folder.
+const end = shareReadyData();
 for (const step of others) results.push(await runStep(step));
+end();
 
 const failedChecks = [...first, ...others].filter((_, i) => {
   const result = results[i];

@@ -7,7 +7,7 @@ import { CHROMIUM, launchOptions } from './support/browsers.ts';
  * desktop app, if Electron's binary is installed; otherwise its tests are skipped with the reason.
  */
 export default defineConfig({
-  globalSetup: './support/global-setup.ts',
+  globalSetup: '../support/global-setup.ts',
   testDir: '.',
   testMatch: '*.spec.ts',
   outputDir: '../../build/e2e-window',

@@ -8,9 +8,6 @@ import { PROGRAM, ROOT } from '../../../tools/setup/platform.mjs';
 const ADDRESS = /http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]+/;
 const START_MS = 120_000;
 
-/** Variable with the path of the data folder that the first worker to need it makes. */
-export const READY_DATA = 'KVASIR_READY_DATA';
-
 /** An empty home folder: tests must not see the models of the person who runs them. */
 export const NO_MODELS = '/no-models-here';
 

@@ -4,8 +4,8 @@ import { test as base, expect, type BrowserContext, type Page } from '@playwrigh
 import { keepToHalf } from '../../../tools/checks/halves.ts';
 import { CHROMIUM, NO_BROWSER } from './browsers.ts';
 import type { Settings } from '../../../src-shared/settings.ts';
-import { madeOnce } from '../../support/made-once.ts';
-import { NO_MODELS, READY_DATA, startApp, temporaryFolder, type RunningApp } from './app.ts';
+import { madeOnce } from '../../../tools/checks/ready-data.ts';
+import { NO_MODELS, startApp, temporaryFolder, type RunningApp } from './app.ts';
 
 /** Timeout for precomputing the sample library on a busy machine. */
 export const COMPUTED_MS = 240_000;
@@ -69,7 +69,7 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
           await app.stop();
         }
       };
-      await use(await madeOnce(process.env[READY_DATA] ?? '', make));
+      await use(await madeOnce(make));
     },
     { scope: 'worker', timeout: 2 * COMPUTED_MS },
   ],
