@@ -31,6 +31,9 @@ export default defineConfig({
           name: 'e2e',
           include: ['e2e/**/*.test.ts'],
           globalSetup: 'e2e/support/global-setup.ts',
+          // Node loads the sources as it does for scripts, with compiled code from earlier processes. Vite would transform and compile
+          // nearly all of them for each file. No test replaces modules.
+          experimental: { viteModuleRunner: false, nodeLoader: false },
           // These start the real program with the real engine: several at a time only if engines can be kept from sharing cores. Two on
           // each half, so that one computes while the other waits.
           maxWorkers: (await halvesOfCores()) ? 4 : 1,
