@@ -5,7 +5,7 @@ import type { Failure } from '../../src-shared/contract/common.ts';
 import { toStoreError } from '../kvstore/errors.ts';
 import { StoreLock } from '../kvstore/lock.ts';
 import { messageOf } from '../platform/failure.ts';
-import { ensureWritableDir } from '../platform/paths.ts';
+import { ensureWritableDir, fileError } from '../platform/paths.ts';
 import { DATABASE_FILES, MANIFEST_NAME, ManifestSchema, PLAIN_FILES, UPLOADS } from './manifest.ts';
 
 /** A backup that is being unpacked. */
@@ -26,7 +26,7 @@ type RestoreResult = { restored: boolean; failure?: Failure };
 
 /**
  * Replaces the data with a pending backup. Call it before anything in the data folder is open. STORE_IN_USE if another
- * process has it open.
+ * process has it open, DISK_FULL, STORE_READ_ONLY.
  *
  * After a crash the next start continues: each file in the manifest is either still in the restore's folder (and has to
  * be moved) or already in place. If a file is in neither place or cannot be read, nothing is replaced and the backup is
@@ -41,29 +41,39 @@ export function applyRestore(data: string, store: string, nowMs = Date.now()): R
     return { restored: false };
   const lock = takeLock(store);
   try {
-    const begun = existsSync(join(applying, MANIFEST_NAME));
-    const folder = begun ? applying : ready;
-    let manifest: PendingManifest;
-    try {
-      manifest = readManifest(folder);
-      if (!begun) requireFiles(folder, manifest);
-    } catch (error) {
-      return { restored: false, failure: setAside(folder, nowMs, error) };
-    }
-    if (!begun) {
-      rmSync(applying, { recursive: true, force: true }); // no manifest: the remains of an earlier restore
-      renameSync(ready, applying);
-    }
-    for (const name of [...DATABASE_FILES, ...PLAIN_FILES, UPLOADS])
-      replace(data, applying, name, has(manifest, name));
-    const old = join(applying, 'old');
-    if (manifest.keepsReplaced && existsSync(old)) renameSync(old, freeName(join(data, 'replaced'), nowMs));
-    rmSync(join(applying, MANIFEST_NAME)); // from here on there is nothing left to restore
-    rmSync(applying, { recursive: true, force: true });
-    return { restored: true };
+    return applyPending(data, ready, applying, nowMs);
+  } catch (error) {
+    throw fileError(error, 'The restore of the backup has to wait for the next start');
   } finally {
     lock.release();
   }
+}
+
+function applyPending(data: string, ready: string, applying: string, nowMs: number): RestoreResult {
+  const begun = existsSync(join(applying, MANIFEST_NAME));
+  const folder = begun ? applying : ready;
+  let manifest: PendingManifest;
+  try {
+    manifest = readManifest(folder);
+    if (!begun) requireFiles(folder, manifest);
+  } catch (error) {
+    return { restored: false, failure: setAside(folder, nowMs, error) };
+  }
+  if (!begun) {
+    rmSync(applying, { recursive: true, force: true }); // no manifest: the remains of an earlier restore
+    renameSync(ready, applying);
+  }
+  for (const name of [...DATABASE_FILES, ...PLAIN_FILES, UPLOADS])
+    replace(data, applying, name, has(manifest, name));
+  const old = join(applying, 'old');
+  if (manifest.keepsReplaced && existsSync(old)) renameSync(old, freeName(join(data, 'replaced'), nowMs));
+  rmSync(join(applying, MANIFEST_NAME)); // from here on there is nothing left to restore
+  try {
+    rmSync(applying, { recursive: true, force: true });
+  } catch {
+    // The next start removes it (leftovers.ts).
+  }
+  return { restored: true };
 }
 
 /** The store's lock protects the whole data folder: every process takes it first. */

@@ -186,6 +186,24 @@ describe('backup and restore', () => {
     expect(applyRestore(kvasir.data, store)).toEqual({ restored: true });
   });
 
+  test('a step that fails, as on a full disk, ends the start with the reason, and the next start goes on', async () => {
+    const kvasir = kvasirAt();
+    fill(kvasir, 'before');
+    const { path } = await kvasir.backups.create();
+    fill(kvasir, 'afterwards');
+    await kvasir.backups.restore(path);
+    kvasir.close();
+    writeFileSync(join(kvasir.data, 'restore-ready', 'old'), 'a file in the way');
+    expect(() => applyRestore(kvasir.data, join(kvasir.data, 'cache'))).toThrow(
+      expect.objectContaining({
+        code: 'STORE_READ_ONLY',
+        message: 'The restore of the backup has to wait for the next start (EEXIST).',
+      }),
+    );
+    rmSync(join(kvasir.data, 'restore-applying', 'old'));
+    expect(texts(restart(kvasir).notes)).toEqual(['before']);
+  });
+
   test('a data folder that cannot be written says so', async () => {
     const data = tempDir();
     writeFileSync(join(data, 'backups'), 'a file in the way');
