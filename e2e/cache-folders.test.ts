@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFile
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CacheFolders } from '../src-shared/contract/cache.ts';
+import { withApp } from '../tools/faults/disk/check.ts';
 import { expectFailure, removeDir, ROOT, runCli, tempDir } from './cli-support.ts';
 
 /** A part of the sample library: a third of its KV. */
@@ -30,6 +31,13 @@ async function ask(): Promise<{ text: string; computed: number }> {
 
 async function folders(): Promise<CacheFolders['folders']> {
   return (JSON.parse((await cache('folders', '--json')).stdout) as CacheFolders).folders;
+}
+
+/** As in the window: there is no command for it. */
+async function pinAll(pinned: boolean): Promise<void> {
+  await withApp(join(dir, 'data'), (_, client) =>
+    client.call('cache.pin', { selection: { all: true }, pinned }),
+  );
 }
 
 function files(folder: string): number {
@@ -84,9 +92,39 @@ test('while the folder is not connected its chunks are computed, and it is used 
   expect(await ask()).toEqual({ text: before.text, computed: 0 });
 });
 
+test('its budget and its price are changed, and what no longer fits is deleted', async () => {
+  const [, before] = await folders();
+  const { code, stderr } = await cache('change-folder', big, '--budget', '1MB', '--price', '0.05');
+  expect(code, stderr).toBe(0);
+  const [, changed] = await folders();
+  expect(changed).toMatchObject({ budgetBytes: 1e6, pricePerGb: 0.05 });
+  expect(changed!.bytes).toBeLessThanOrEqual(1e6);
+  expect(changed!.chunks).toBeLessThan(before!.chunks);
+  expect(files(big)).toBe(changed!.chunks);
+  await cache('change-folder', big, '--budget', '1GB');
+  expect((await ask()).computed).toBeGreaterThan(0);
+  const [, after] = await folders();
+  expect(after).toMatchObject({ budgetBytes: 1e9, pricePerGb: 0.05 });
+  expect(after!.chunks).toBeGreaterThan(changed!.chunks);
+  expectFailure(await cache('change-folder', dir, '--budget', '1GB'), 'NOT_FOUND');
+});
+
+test('removing the folder is refused if pinned chunks fit nowhere else, and nobody can be asked', async () => {
+  const [, before] = await folders();
+  await pinAll(true);
+  const refused = await cache('remove-folder', big);
+  expectFailure(refused, 'BAD_ARGUMENT', 2);
+  expect(refused.stderr).toMatch(/loses \d+ pinned chunks \([\d.]+ MB\): they fit in no other folder\./);
+  expect(refused.stderr).toContain('--yes');
+  const [, after] = await folders();
+  expect(after).toMatchObject({ chunks: before!.chunks, budgetBytes: before!.budgetBytes });
+  await pinAll(false);
+});
+
 test('removing the folder leaves nothing there', async () => {
   const [, { chunks } = { chunks: 0 }] = await folders();
-  const { stdout } = await cache('remove-folder', big);
+  await pinAll(true);
+  const { stdout } = await cache('remove-folder', big, '--yes');
   const [, moved, deleted] = /^Moved (\d+) chunks, deleted (\d+)\.$/m.exec(stdout) ?? [];
   expect(Number(moved) + Number(deleted)).toBe(chunks);
   expect(readdirSync(big)).toEqual([]);

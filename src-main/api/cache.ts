@@ -10,7 +10,7 @@ export function cacheHandlers({ cache, cacheFolders, archive }: App): HandlersOf
     'cache.folders': () => cacheFolders.list(),
     'cache.addFolder': (folder) => cacheFolders.add(folder),
     'cache.changeFolder': (changes) => cacheFolders.change(changes),
-    'cache.removeFolder': ({ id }) => cacheFolders.remove(id),
+    'cache.removeFolder': (folder) => cacheFolders.remove(folder),
     'cache.pin': ({ selection, pinned }) => cache.pin(selection, pinned),
     'cache.evict': ({ selection }) => cache.evict(selection),
     'cache.verify': () => cache.verify(),

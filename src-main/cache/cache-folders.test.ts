@@ -55,7 +55,8 @@ test('a folder is added, measured, changed and removed, and the settings and the
   await service.change({ id, budgetBytes: GB, pricePerGb: null });
   expect(settings.current.cacheFolders).toEqual([{ id, path: disk, budgetBytes: GB }]);
   expect(store.stats().folders[1]).toMatchObject({ budgetBytes: GB });
-  expect(await service.remove(id)).toEqual({ moved: 0, deleted: 0 });
+  const removed = { moved: 0, deleted: 0, kept: { chunks: 0, bytes: 0 } };
+  expect(await service.remove({ id, deletePinned: false })).toEqual(removed);
   expect(settings.current.cacheFolders).toEqual([]);
   expect(store.stats().folders).toHaveLength(1);
   expect(readdirSync(disk)).toEqual([]);
@@ -112,6 +113,23 @@ test('a folder that was added is there at the next start, and listed while it is
   expect(await store.acquire(A, model)).toBeDefined();
 });
 
+test('a folder with pinned chunks that fit nowhere else stays in the settings', async () => {
+  const { service, store, settings } = await folderService();
+  const { folders } = await service.add({ path: tempDir(), budgetBytes: GB });
+  const id = folders[1]?.id ?? '';
+  store.rankFolders(() => [
+    { id, addsDelay: false },
+    { id: '', addsDelay: false },
+  ]);
+  await fill(store, 1);
+  store.pin(A);
+  await store.setBudget({ diskBytes: 0 });
+  expect(await service.remove({ id, deletePinned: false })).toMatchObject({ kept: { chunks: 1 } });
+  expect(settings.current.cacheFolders).toHaveLength(1);
+  expect(await service.remove({ id, deletePinned: true })).toMatchObject({ deleted: 1, kept: { chunks: 0 } });
+  expect(settings.current.cacheFolders).toEqual([]);
+});
+
 test('a folder left out of the settings is removed', async () => {
   const { service, store, settings } = await folderService();
   await service.add({ path: tempDir(), budgetBytes: GB });
@@ -128,5 +146,6 @@ test('a folder that is in the data folder, is none, or was added before is refus
     await expect(service.add({ path, budgetBytes: GB }), path).rejects.toMatchObject({
       code: 'BAD_ARGUMENT',
     });
-  await expect(service.remove('0'.repeat(16))).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  const unknown = { id: '0'.repeat(16), deletePinned: false };
+  await expect(service.remove(unknown)).rejects.toMatchObject({ code: 'NOT_FOUND' });
 });

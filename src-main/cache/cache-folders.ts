@@ -1,6 +1,6 @@
 import { realpath, stat } from 'node:fs/promises';
 import { isAbsolute, relative } from 'node:path';
-import type { CacheFolder, CacheFolders } from '../../src-shared/contract/cache.ts';
+import type { CacheFolder, CacheFolders, FolderRemoval } from '../../src-shared/contract/cache.ts';
 import type { ParsedInputOf } from '../../src-shared/contract/contract.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { CacheFolderSetting, Settings } from '../../src-shared/settings.ts';
@@ -103,12 +103,13 @@ export class CacheFolderService {
     return this.list();
   }
 
-  /** Moves what has room elsewhere, deletes the rest, and removes the folder. NOT_FOUND. */
-  async remove(id: string): Promise<{ moved: number; deleted: number }> {
+  /** Moves what has room elsewhere, deletes the rest, and removes the folder, unless pinned chunks keep it. NOT_FOUND. */
+  async remove({ id, deletePinned }: ParsedInputOf<'cache.removeFolder'>): Promise<FolderRemoval> {
     const { settings, store } = this.#options;
     this.#require(id);
-    const count = await this.#changes.run(() => store.removeFolder(id));
-    await this.#set(settings.current.cacheFolders.filter((folder) => folder.id !== id));
+    const count = await this.#changes.run(() => store.removeFolder(id, deletePinned));
+    if (count.kept.chunks === 0)
+      await this.#set(settings.current.cacheFolders.filter((folder) => folder.id !== id));
     return count;
   }
 
@@ -149,7 +150,7 @@ export class CacheFolderService {
       .run(async () => {
         const stored = new Set(store.stats().folders.map(({ id }) => id));
         for (const { id } of before)
-          if (stored.has(id) && !now.some((folder) => folder.id === id)) await store.removeFolder(id);
+          if (stored.has(id) && !now.some((folder) => folder.id === id)) await store.removeFolder(id, true);
         for (const folder of now) await store.setFolder(folder);
       })
       .catch((error: unknown) => log.warn('cache-folders-not-applied', { error: messageOf(error) }))

@@ -8,7 +8,14 @@ import type { StoreFs } from './files.ts';
 import { OWN_FOLDER, type ChunkFolder } from './folders.ts';
 import type { ChunkRow } from './index-db.ts';
 import { requireSpace } from './reserve.ts';
-import type { AddedFolder, EntryKind, EvictReport, FolderStats, RankedFolder } from './types.ts';
+import type {
+  AddedFolder,
+  EntryKind,
+  EvictReport,
+  FolderRemoval,
+  FolderStats,
+  RankedFolder,
+} from './types.ts';
 
 interface FolderTiersOptions {
   disk: ChunkDisk;
@@ -126,20 +133,33 @@ export class FolderTiers {
     else this.#added.set(id, this.#budget(id, budgetBytes, 0));
   }
 
-  /** Empties a folder: moves its chunks where there is free room, and deletes the others. It stays empty. */
-  async empty(id: string): Promise<{ moved: number; deleted: number }> {
+  /**
+   * Empties a folder: moves its chunks where there is free room, and deletes the others. It stays empty. Pinned chunks
+   * move first, and displace others. If some of them fit nowhere, they are deleted only with `deletePinned`: without it
+   * they are counted as kept, and everything else in the folder stays too.
+   */
+  async empty(id: string, deletePinned: boolean): Promise<FolderRemoval> {
     const { disk, changes } = this.#options;
-    const count = { moved: 0, deleted: 0 };
+    const count = { moved: 0, deleted: 0, kept: { chunks: 0, bytes: 0 } };
+    const { bytes: budgetBytes } = this.#budgetOf(id);
     this.set({ id, budgetBytes: 0 });
+    for (const { key } of disk.index.list({ pinned: true }).filter(({ folder }) => folder === id))
+      await changes.run(async () => {
+        const row = disk.listed(key);
+        if (row?.folder !== id) return;
+        if (await this.#moveOut(row)) count.moved++;
+        else if (!deletePinned) add(count.kept, row);
+      });
+    if (count.kept.chunks > 0) {
+      this.set({ id, budgetBytes });
+      return count;
+    }
     for await (const { key, folder } of disk.index.all()) {
       if (folder !== id) continue;
       await changes.run(async () => {
         const row = disk.row(key);
         if (row?.folder !== id) return;
-        const isFree = ({ folder: { id: other }, budget }: Rank): boolean =>
-          other !== id && budget.isFree({ kind: 'chunk', bytes: row.bytes });
-        const target = this.#ranked().find(isFree);
-        if (target && (await this.#tryMove(row, target.folder))) count.moved++;
+        if (await this.#moveOut(row)) count.moved++;
         else {
           this.#options.onLeaving(key);
           count.deleted += (await disk.remove([row])).length;
@@ -147,6 +167,19 @@ export class FolderTiers {
       });
     }
     return count;
+  }
+
+  /** Moves a chunk to another folder: an unpinned one only where there is free room. */
+  async #moveOut(row: ChunkRow): Promise<boolean> {
+    if (this.#options.disk.isAway(row)) return false;
+    const chunk = { kind: 'chunk', bytes: row.bytes } as const;
+    const target = this.#ranked().find(
+      ({ folder, budget }) =>
+        folder.id !== row.folder && (row.pinned ? budget.hasRoom(chunk) : budget.isFree(chunk)),
+    );
+    if (!target) return false;
+    await target.budget.makeRoom(chunk);
+    return this.#tryMove(row, target.folder);
   }
 
   delete(id: string): void {
@@ -273,6 +306,11 @@ export class FolderTiers {
       demote: (row) => this.#demote(row),
     });
   }
+}
+
+function add(count: { chunks: number; bytes: number }, { bytes }: ChunkRow): void {
+  count.chunks++;
+  count.bytes += bytes;
 }
 
 /** Makes a copy durable. CHUNK_CORRUPT if it does not have this many bytes. */

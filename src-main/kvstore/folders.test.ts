@@ -33,6 +33,8 @@ import {
 /** Chunk files of FakeModel are of equal size. */
 const EACH = fileBytes('/tmp', model, 10, 1000);
 
+const NONE = { chunks: 0, bytes: 0 };
+
 /** A store with room for `own` chunks, and a folder on another disk with room for `more`. */
 async function twoFolders(own: number, more: number, options: Partial<StoreOptions> = {}) {
   const [dir, disk] = [tempDir(), tempDir()];
@@ -282,9 +284,44 @@ describe('removing a folder', () => {
     await fill(store, 4);
     await store.evict({ keys: [D] });
     expect(folders(store)).toEqual({ [A]: added.id, [B]: added.id, [C]: '' });
-    expect(await store.removeFolder(added.id)).toEqual({ moved: 1, deleted: 1 });
+    expect(await store.removeFolder(added.id)).toEqual({ moved: 1, deleted: 1, kept: NONE });
     expect(store.stats()).toMatchObject({ entries: 2, bytes: 2 * EACH, folders: [{ id: '' }] });
     expect(existsSync(disk)).toBe(false);
+  });
+
+  test('moves pinned chunks first, and they displace others', async () => {
+    const { added, store } = await twoFolders(2, 3);
+    await fill(store, 4);
+    store.pin(B);
+    expect(folders(store)).toEqual({ [A]: added.id, [B]: added.id, [C]: '', [D]: '' });
+    expect(await store.removeFolder(added.id)).toEqual({ moved: 1, deleted: 1, kept: NONE });
+    expect(folders(store)).toEqual({ [B]: '', [D]: '' });
+  });
+
+  test('with pinned chunks that fit nowhere else changes nothing, unless they may be deleted', async () => {
+    const { disk, added, store } = await twoFolders(1, 3);
+    await fill(store, 3);
+    for (const key of [B, C]) store.pin(key);
+    const kept = { chunks: 1, bytes: EACH };
+    expect(await store.removeFolder(added.id)).toEqual({ moved: 0, deleted: 0, kept });
+    expect(folders(store)).toEqual({ [A]: added.id, [B]: added.id, [C]: '' });
+    const [, folder] = store.stats().folders;
+    expect(folder).toMatchObject({ id: added.id, entries: 2, budgetBytes: 3 * EACH });
+    expect(await store.removeFolder(added.id, true)).toEqual({ moved: 0, deleted: 2, kept: NONE });
+    expect(existsSync(disk)).toBe(false);
+  });
+
+  test('that is not connected, with pinned chunks, must be told that they may be lost', async () => {
+    const { disk, added, store } = await twoFolders(1, 3);
+    await fill(store, 3);
+    store.pin(A);
+    unplug(disk);
+    await store.checkFolders();
+    const kept = { chunks: 1, bytes: EACH };
+    expect(await store.removeFolder(added.id)).toEqual({ moved: 0, deleted: 0, kept });
+    expect(store.list()).toHaveLength(3);
+    expect(await store.removeFolder(added.id, true)).toMatchObject({ kept: NONE });
+    expect(store.list()).toHaveLength(1);
   });
 
   test('that is not connected leaves its files', async () => {
@@ -292,7 +329,7 @@ describe('removing a folder', () => {
     await fill(store, 3);
     const plug = unplug(disk);
     await store.checkFolders();
-    expect(await store.removeFolder(added.id)).toEqual({ moved: 0, deleted: 0 });
+    expect(await store.removeFolder(added.id)).toEqual({ moved: 0, deleted: 0, kept: NONE });
     expect(store.list().map(({ key }) => key)).toEqual([C]);
     plug();
     expect(hasFile(disk, A)).toBe(true);

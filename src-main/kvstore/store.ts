@@ -32,6 +32,7 @@ import type {
   EntryKind,
   EvictReport,
   EvictRequest,
+  FolderRemoval,
   KindTotals,
   Lease,
   LeaseSet,
@@ -430,11 +431,12 @@ export class ChunkStore {
 
   /**
    * Removes a folder: its chunks move to others as far as these have free room, the rest is deleted. Of a folder that is
-   * not connected the files stay.
+   * not connected the files stay. It is not removed if pinned chunks in it cannot be moved, unless these may be deleted.
    */
-  removeFolder(id: string): Promise<{ moved: number; deleted: number }> {
+  removeFolder(id: string, deletePinned = false): Promise<FolderRemoval> {
     return this.#call('removeFolder', async () => {
-      const count = await this.#tiers.empty(id);
+      const count = await this.#tiers.empty(id, deletePinned);
+      if (count.kept.chunks > 0) return count;
       await this.#changes.run(async () => {
         this.#disk.index.forgetFolder(id);
         this.#tiers.delete(id);

@@ -81,6 +81,14 @@ export interface RankedFolder {
   addsDelay: boolean;
 }
 
+export interface FolderRemoval {
+  /** Chunks moved to other folders, and deleted. */
+  moved: number;
+  deleted: number;
+  /** Pinned chunks that fit in no other folder, because of which the folder was not removed. */
+  kept: { chunks: number; bytes: number };
+}
+
 export interface FolderStats {
   /** '' for the store's own. */
   id: string;

@@ -160,6 +160,13 @@ const FolderLimitsSchema = z.object({
 
 const Bytes = z.object({ chunks: z.int(), bytes: z.number() });
 
+const FolderRemovalSchema = z.object({
+  moved: z.int(),
+  deleted: z.int(),
+  /** Pinned chunks that cannot be moved. If there are any, the folder was not removed. */
+  kept: Bytes,
+});
+
 const ImportReportSchema = z.object({
   added: z.int(),
   /** Bytes of the added chunks. */
@@ -221,11 +228,12 @@ export const cacheContract = {
   ),
   /**
    * Removes an added folder: its chunks move to the others as far as these have free room, and the rest is deleted; the
-   * files of one that is not connected stay. NOT_FOUND.
+   * files of one that is not connected stay. If pinned chunks in it cannot be moved, it is removed only with
+   * `deletePinned`. NOT_FOUND.
    */
   'cache.removeFolder': procedure(
-    z.object({ id: z.string() }),
-    z.object({ moved: z.int(), deleted: z.int() }),
+    z.object({ id: z.string(), deletePinned: z.boolean().default(false) }),
+    FolderRemovalSchema,
   ),
   'cache.pin': procedure(
     z.object({ selection: SelectionSchema, pinned: z.boolean() }),
@@ -257,6 +265,7 @@ export type BudgetProposal = z.infer<typeof BudgetProposalSchema>;
 export type CacheStats = z.infer<typeof CacheStatsSchema>;
 export type CacheFolder = z.infer<typeof CacheFolderSchema>;
 export type CacheFolders = z.infer<typeof CacheFoldersSchema>;
+export type FolderRemoval = z.infer<typeof FolderRemovalSchema>;
 export type PlacementReason = z.infer<typeof PlacementReasonSchema>;
 export type CacheEntry = z.infer<typeof CacheEntrySchema>;
 export type CacheDocument = z.infer<typeof CacheDocumentSchema>;

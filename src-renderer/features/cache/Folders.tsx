@@ -130,7 +130,7 @@ function useRemove(folder: CacheFolder, all: readonly CacheFolder[]): () => void
       danger: true,
       onConfirm: () =>
         remove.mutate(
-          { id },
+          { id, deletePinned: true }, // the text says so
           { onError: notifyFailure, onSuccess: (done) => notifyInfo(t('folders.removed', done)) },
         ),
     });

@@ -3,6 +3,7 @@ import type { CacheFolder, CacheFolders } from '../../../../../src-shared/contra
 import { KvasirError } from '../../../../../src-shared/errors.ts';
 import { formatBytes } from '../../../../platform/format-bytes.ts';
 import type { CoreClient } from '../../../client/client.ts';
+import { requireConfirmed } from '../../confirm.ts';
 import type { CommandContext } from '../../context.ts';
 import { byteCount, path } from '../../options.ts';
 import { columns } from './columns.ts';
@@ -58,13 +59,28 @@ export function addFolderCommands(cache: Command, context: CommandContext): void
       'remove an added folder: its chunks move to the others as far as there is room; the rest is deleted',
     )
     .argument('<dir>', 'the folder', path(context))
-    .action((dir: string) =>
-      context.withClient(undefined, async (client) => {
-        const { id } = await added(client, dir);
-        const { moved, deleted } = await client.call('cache.removeFolder', { id });
-        terminal.out(`Moved ${moved} chunks, deleted ${deleted}.\n`);
-      }),
+    .option('--yes', 'also if pinned chunks in it are lost')
+    .action((dir: string, { yes = false }: { yes?: boolean }) =>
+      context.withClient(undefined, (client) => remove(client, context, dir, yes)),
     );
+}
+
+async function remove(client: CoreClient, context: CommandContext, dir: string, yes: boolean): Promise<void> {
+  const { id, state } = await added(client, dir);
+  const first = await client.call('cache.removeFolder', { id, deletePinned: yes });
+  let { moved, deleted } = first;
+  if (first.kept.chunks > 0) {
+    const pinned = `${first.kept.chunks} pinned chunks (${formatBytes(first.kept.bytes)})`;
+    const why = state === 'ready' ? 'fit in no other folder' : 'cannot be moved, because it is not connected';
+    await requireConfirmed(context, {
+      consequence: `Removing ${dir} loses ${pinned}: they ${why}.`,
+      otherwise: 'Raise the budget of another folder or unpin the chunks, or repeat the command with --yes.',
+    });
+    const second = await client.call('cache.removeFolder', { id, deletePinned: true });
+    moved += second.moved;
+    deleted = second.deleted;
+  }
+  context.terminal.out(`Moved ${moved} chunks, deleted ${deleted}.\n`);
 }
 
 function limits(command: Command): Command {
