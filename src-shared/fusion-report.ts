@@ -24,6 +24,8 @@ const PromptPartSchema = z.object({
       ordinal: z.int(),
       /** device: in the memory of the model's device. */
       tier: z.enum(['device', 'ram', 'disk', 'shared', 'computed']),
+      /** From disk: id of the cache folder, '' for the one in the data folder. Absent in older reports. */
+      folder: z.string().optional(),
       /** Prefetched into memory for this question. */
       prefetched: z.boolean().optional(),
       /**

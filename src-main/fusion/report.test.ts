@@ -96,6 +96,14 @@ test('says what was in the memory of the device, and what was copied there', () 
   expect(report).toMatchObject({ bytesLoaded: 600, bytesCrossed: 200 });
 });
 
+test('says which folder a file was in', () => {
+  const reuse: ChunkReuse = { ...whole(3), folder: 'b16' };
+  const report = fusionReport(
+    input(appendReport(4, 8), [{ kind: 'chunk', tokens: Int32Array.of(51, 52, 53), source, reuse }]),
+  );
+  expect(FusionReportSchema.parse(report).parts[1]?.chunk).toMatchObject({ tier: 'disk', folder: 'b16' });
+});
+
 const shown = { document: 'a.md', documentId: '1', title: 'A', ordinal: 0 };
 const source = { ...shown, libraryId: '1' };
 
@@ -131,7 +139,7 @@ test('positions count from the first token of the conversation', () => {
     {
       kind: 'chunk',
       start: 101,
-      chunk: { tier: 'disk', match: 'full', reusedTokens: 3, bytes: 30, recomputed: 2 },
+      chunk: { tier: 'disk', folder: '', match: 'full', reusedTokens: 3, bytes: 30, recomputed: 2 },
     },
     { kind: 'chunk', start: 104, chunk: { tier: 'computed', bytes: 0, recomputed: 3 } },
     { kind: 'text', start: 107, tokens: 1, chunk: null },

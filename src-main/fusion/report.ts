@@ -86,6 +86,7 @@ function partsOf(input: ReportInput): ReportPart[] {
       source && {
         ...shownSource(source),
         tier: reuse.tier,
+        ...(reuse.tier === 'disk' && { folder: reuse.folder ?? '' }),
         ...(reuse.prefetched && { prefetched: true }),
         ...(reused > 0 && matchOf(reuse, reused, count, start)),
         bytes: reused * input.tokenBytes,

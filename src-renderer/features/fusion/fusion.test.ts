@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import Papa from 'papaparse';
-import { FusionReportSchema, type FusionReport } from '../../../src-shared/fusion-report.ts';
+import { FusionReportSchema, type FusionReport, type PromptPart } from '../../../src-shared/fusion-report.ts';
 import { namedReport } from '../../client/fixtures/named-reports.ts';
 import { fusionReport } from '../../client/fixtures/fusion-report.ts';
 import { STAGES } from '../../viz/stages.ts';
@@ -8,7 +8,9 @@ import { chunksCsv, layersCsv, stagesCsv, tokensCsv } from './csv.ts';
 import { massCurve } from './mass.ts';
 import { compositionOf, headsAgainstRest, outlines, viewOf } from './model.ts';
 import { deviationScale } from './scale.ts';
+import { originOf, tierName } from './pictures.ts';
 import { longestStage, pipelineSums } from './stages.ts';
+import type { Words } from './useWords.ts';
 import { wordsOf } from './words.test-support.ts';
 
 const SHAPES = [
@@ -198,6 +200,35 @@ describe('CSV', () => {
     expect(stages.find(({ stage }) => stage === 'acquire')?.['name']).toBe('Look-up');
     expect(rows(layersCsv(viewOf(report))).data).toHaveLength(64);
     expect(rows(chunksCsv(viewOf(report))).data).toHaveLength(report.parts.length);
+  });
+});
+
+describe('where a passage’s cache was', () => {
+  const FOLDERS = [
+    { id: '', path: '/home/me/kvasir/cache' },
+    { id: 'b16', path: '/mnt/big' },
+  ];
+  const part = (tier: 'disk' | 'ram', folder?: string): PromptPart => {
+    const chunk = { document: 'd.md', documentId: '1', title: 'd', ordinal: 0, tier, folder, bytes: 1, recomputed: 0 }; // prettier-ignore
+    return { kind: 'chunk', start: 0, tokens: 1, chunk };
+  };
+  const texts = (words: Words, each: PromptPart) => [tierName(each.chunk!, words), originOf(each, words)];
+
+  test('is the folder, if there are several', async () => {
+    const [en, zh] = [await wordsOf('en', FOLDERS), await wordsOf('zh', FOLDERS)];
+    expect(texts(en, part('disk', 'b16'))).toEqual(['/mnt/big', 'cache in /mnt/big']);
+    expect(texts(en, part('disk', ''))).toEqual(['Data folder', 'cache in the data folder']);
+    expect(texts(zh, part('disk', 'b16'))).toEqual(['/mnt/big', '/mnt/big 中的缓存']);
+    expect(texts(zh, part('disk', ''))).toEqual(['数据文件夹', '数据文件夹中的缓存']);
+  });
+
+  test('is the disk if there is one folder, if the folder is gone, and in older reports', async () => {
+    const words = await wordsOf('en', FOLDERS);
+    const disk = ['Disk', 'cache on disk'];
+    expect(texts(await wordsOf('en', FOLDERS.slice(0, 1)), part('disk', ''))).toEqual(disk);
+    expect(texts(words, part('disk', 'c17'))).toEqual(disk);
+    expect(texts(words, part('disk'))).toEqual(disk);
+    expect(texts(words, part('ram'))).toEqual(['RAM', 'cache in RAM']);
   });
 });
 

@@ -44,13 +44,31 @@ export function partTitle({ kind, chunk }: PromptPart, { t }: Words): string {
   return t(kind === 'resident' ? 'tokens.residentPart' : 'tokens.text');
 }
 
-export function originOf({ kind, chunk }: PromptPart, { t }: Words): string {
+export function originOf({ kind, chunk }: PromptPart, words: Words): string {
+  const { t } = words;
+  const folder = chunk ? folderOf(chunk, words) : undefined;
+  if (folder) return folder.id === '' ? t('origin.ownFolder') : t('origin.folder', { folder: folder.path });
   return t(`origin.${chunk?.tier ?? (kind === 'resident' ? 'resident' : 'text')}`);
+}
+
+type CachedAt = Pick<NonNullable<PromptPart['chunk']>, 'tier' | 'folder'>;
+
+/** Where a passage's cache was. With several cache folders, the one of its file is named. */
+export function tierName(chunk: CachedAt, words: Words): string {
+  const { t } = words;
+  const folder = folderOf(chunk, words);
+  if (!folder) return t(`chunks.tiers.${chunk.tier}`);
+  return folder.id === '' ? t('chunks.ownFolder') : folder.path;
+}
+
+/** Undefined if it was no file, or there is only one folder, or the folder has been removed since. */
+function folderOf({ folder }: CachedAt, { folders }: Words): Words['folders'][number] | undefined {
+  return folders.length > 1 ? folders.find(({ id }) => id === folder) : undefined;
 }
 
 function labelled(part: PromptPart, view: ReportView, words: Words): LabelledPart {
   const { t, format } = words;
-  const tier = part.chunk ? t(`chunks.tiers.${part.chunk.tier}`) : originOf(part, words);
+  const tier = part.chunk ? tierName(part.chunk, words) : originOf(part, words);
   const numbers = { tier, count: part.tokens, formatted: format.number(part.tokens) };
   const fromCache = part.chunk && part.chunk.tier !== 'computed';
   return {

@@ -12,7 +12,7 @@ import {
 import type { Words } from './useWords.ts';
 
 /** The panel's translations without a window. */
-export async function wordsOf(language: 'en' | 'zh'): Promise<Words> {
+export async function wordsOf(language: 'en' | 'zh', folders: Words['folders'] = []): Promise<Words> {
   const i18n = createInstance();
   const interpolation = { escapeValue: false };
   await i18n.init({ resources: { en, zh }, lng: language, ns: Object.keys(en), interpolation });
@@ -28,5 +28,6 @@ export async function wordsOf(language: 'en' | 'zh'): Promise<Words> {
     },
     significant: String,
     share: (value) => formatPercent(value, language),
+    folders,
   };
 }

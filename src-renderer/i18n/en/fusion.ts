@@ -171,6 +171,8 @@ export const fusion = {
     device: 'cache in the GPU’s memory',
     ram: 'cache in RAM',
     disk: 'cache on disk',
+    folder: 'cache in {{folder}}',
+    ownFolder: 'cache in the data folder',
     shared: 'shared cache',
     computed: 'computed for this answer',
   },
@@ -199,6 +201,7 @@ export const fusion = {
     openDocument: 'Open {{title}}',
     showInMap: 'Show {{title}} in the prompt',
     tiers: { device: 'GPU', ram: 'RAM', disk: 'Disk', shared: 'Shared', computed: 'Computed' },
+    ownFolder: 'Data folder',
     inPart: '{{tier}}, {{reused}} of {{tokens}} tokens',
   },
   mass: {

@@ -149,6 +149,8 @@ export const fusion: Words<typeof en.fusion> = {
     device: '显存中的缓存',
     ram: '内存中的缓存',
     disk: '磁盘上的缓存',
+    folder: '{{folder}} 中的缓存',
+    ownFolder: '数据文件夹中的缓存',
     shared: '共享缓存',
     computed: '为本次回答重新计算',
   },
@@ -173,6 +175,7 @@ export const fusion: Words<typeof en.fusion> = {
     openDocument: '打开“{{title}}”',
     showInMap: '在提示中显示“{{title}}”',
     tiers: { device: '显存', ram: '内存', disk: '磁盘', shared: '共享', computed: '直接计算' },
+    ownFolder: '数据文件夹',
     inPart: '{{tier}}，{{tokens}} 个 token 中的 {{reused}} 个',
   },
   mass: {

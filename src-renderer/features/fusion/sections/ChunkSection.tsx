@@ -6,7 +6,7 @@ import type { PromptPart } from '../../../../src-shared/fusion-report.ts';
 import legend from '../legend.module.css';
 import classes from './ChunkSection.module.css';
 import table from '../table.module.css';
-import { colourOf, partTitle } from '../pictures.ts';
+import { colourOf, partTitle, tierName } from '../pictures.ts';
 import { joinSentences } from '../../../i18n/join-sentences.ts';
 import { Section } from '../Section.tsx';
 import type { Words } from '../useWords.ts';
@@ -77,8 +77,10 @@ export function ChunkSection({
   );
 }
 
-function tierOf({ tokens }: PromptPart, { tier, match, reusedTokens = 0 }: Chunk, { t, format }: Words) {
-  const name = t(`chunks.tiers.${tier}`);
+function tierOf({ tokens }: PromptPart, chunk: Chunk, words: Words) {
+  const { t, format } = words;
+  const { match, reusedTokens = 0 } = chunk;
+  const name = tierName(chunk, words);
   if (match !== 'partial') return name;
   return t('chunks.inPart', {
     tier: name,
