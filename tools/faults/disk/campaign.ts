@@ -7,7 +7,7 @@ import { messageOf } from '../../../src-main/platform/failure.ts';
 import { randomFrom } from '../../../src-main/testing/random.ts';
 import type { FlowEvent } from '../disk-child.ts';
 import { check, withApp, withoutVarying, type Clean } from './check.ts';
-import { fill, type Acceptance } from './contents.ts';
+import { dataIn, fill, type Acceptance } from './contents.ts';
 import { FLOWS, FLOW_NAMES, type Flow, type FlowName } from './flows.ts';
 import { MODEL_URL, serveModel } from './model-server.ts';
 import {
@@ -41,9 +41,9 @@ export interface CampaignOptions {
   from?: string | undefined;
 }
 
-/** A flow's data folder, and what an undisturbed run of it does. */
+/** A flow's folder with a data folder and a drive, and what an undisturbed run of it does. */
 interface Prepared {
-  data: string;
+  root: string;
   /** Numbers of its calls, from 1, by kind of file, and by what they do to it: as likely to fail, however often they are made. */
   calls: number[][][];
   clean: Clean;
@@ -87,14 +87,15 @@ class Campaign {
   }
 
   async fill(from?: string): Promise<void> {
-    const data = join(this.#dir, 'filled');
-    if (from === undefined) mkdirSync(data);
+    const root = join(this.#dir, 'filled');
+    const data = dataIn(root);
+    if (from === undefined) mkdirSync(data, { recursive: true });
     else cpSync(from, data, { recursive: true });
     await withApp(data, async (app, client) => {
       this.#kept = await fill(app, client, data);
     });
     const clean: Clean = { chunks: this.#chunks };
-    await check(data, this.#kept, clean);
+    await check(root, this.#kept, clean);
     this.#answer = clean.answer;
   }
 
@@ -108,15 +109,15 @@ class Campaign {
     const fault = { kind, at: wanted.at ?? pick(pick(pick(prepared.calls))) };
     const counts = this.#counts.get(kind) ?? { reached: 0, wrong: 0 };
     this.#counts.set(kind, counts);
-    const data = join(this.#dir, 'data');
+    const root = join(this.#dir, 'round');
     let hit: Call | undefined;
     let why: string | undefined;
     try {
-      const { told, calls } = await this.#run(flow, prepared.data, data, fault);
+      const { told, calls } = await this.#run(flow, prepared.root, root, fault);
       hit = calls.find(({ isFault }) => isFault);
       this.longestOpenMs = Math.max(
         this.longestOpenMs,
-        await check(data, promisedOf(this.#kept, told), prepared.clean),
+        await check(root, promisedOf(this.#kept, told), prepared.clean),
       );
     } catch (error) {
       why = messageOf(error);
@@ -127,7 +128,7 @@ class Campaign {
       counts.wrong++;
       this.wrong++;
     }
-    const place = hit ? `${hit.name} ${hit.path.slice(data.length + 1)}` : 'not reached';
+    const place = hit ? `${hit.name} ${hit.path.slice(root.length + 1)}` : 'not reached';
     process.stderr.write(
       `${seed} ${flow} ${kind} ${fault.at}: ${place}${why === undefined ? '' : ' FAILED'}\n`,
     );
@@ -153,30 +154,31 @@ class Campaign {
   }
 
   async #prepareNew(name: FlowName): Promise<Prepared> {
-    const data = join(this.#dir, name);
-    cpSync(join(this.#dir, 'filled'), data, { recursive: true, preserveTimestamps: true });
+    const root = join(this.#dir, name);
+    const data = dataIn(root);
+    cpSync(join(this.#dir, 'filled'), root, { recursive: true, preserveTimestamps: true });
     await (FLOWS[name] as Flow).prepare?.(data, async (work) => void (await withApp(data, work)));
-    const copy = join(this.#dir, 'data');
-    const { told, calls } = await this.#run(name, data, copy);
+    const copy = join(this.#dir, 'round');
+    const { told, calls } = await this.#run(name, root, copy);
     const failed = told.find((each) => each.kind === 'failed');
     if (failed) throw new Error(`${name} fails without a fault: ${failed.code}: ${failed.message}`);
-    requireSeen(data, copy, calls);
+    requireSeen(root, copy, calls);
     const clean: Clean = {
       chunks: this.#chunks,
       ...(this.#answer !== undefined && { answer: this.#answer }),
     };
     await check(copy, promisedOf(this.#kept, told), clean);
-    return { data, calls: byPlace(copy, calls), clean };
+    return { root, calls: byPlace(copy, calls), clean };
   }
 
   /** Runs a flow on a copy of `from`. Throws if the process fails otherwise than by the fault. */
-  async #run(name: FlowName, from: string, data: string, fault?: DiskFault): Promise<Run> {
-    rmSync(data, { recursive: true, force: true });
+  async #run(name: FlowName, from: string, root: string, fault?: DiskFault): Promise<Run> {
+    rmSync(root, { recursive: true, force: true });
     rmSync(this.#log, { force: true });
-    cpSync(from, data, { recursive: true, preserveTimestamps: true });
-    const child = spawn(process.execPath, [CHILD, name, data], {
+    cpSync(from, root, { recursive: true, preserveTimestamps: true });
+    const child = spawn(process.execPath, [CHILD, name, dataIn(root)], {
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, ...withFault(data, this.#log, fault) },
+      env: { ...process.env, ...withFault(root, this.#log, fault) },
     });
     const begin = performance.now();
     const timer = setInterval(() => {
@@ -199,24 +201,24 @@ class Campaign {
   }
 }
 
-function byPlace(data: string, calls: readonly Call[]): number[][][] {
-  const numbers = Map.groupBy(calls.keys(), (i) => kindOfFile(data, calls[i] as Call));
+function byPlace(root: string, calls: readonly Call[]): number[][][] {
+  const numbers = Map.groupBy(calls.keys(), (i) => kindOfFile(root, calls[i] as Call));
   return [...numbers.values()].map((some) => {
-    const places = Map.groupBy(some, (i) => placeOf(data, calls[i] as Call));
+    const places = Map.groupBy(some, (i) => placeOf(root, calls[i] as Call));
     return [...places.values()].map((each) => each.map((i) => i + 1));
   });
 }
 
 /** The databases of a folder are one kind, and their logs are one: each flow opens them all. */
-function kindOfFile(data: string, { path }: Call): string {
-  const name = withoutVarying(path.slice(data.length + 1));
+function kindOfFile(root: string, { path }: Call): string {
+  const name = withoutVarying(path.slice(root.length + 1));
   const database = /\.(sqlite|db)(-wal|-shm)?$/.exec(name);
   return database ? `${dirname(name)} ${database[2] === '-wal' ? 'log' : 'database'}` : name;
 }
 
 /** SQLite rebuilds a -shm file from the log: a fault there proves little, and is one place for all of them. */
-function placeOf(data: string, { name, path }: Call): string {
-  return path.endsWith('-shm') ? '-shm' : `${name} ${withoutVarying(path.slice(data.length + 1))}`;
+function placeOf(root: string, { name, path }: Call): string {
+  return path.endsWith('-shm') ? '-shm' : `${name} ${withoutVarying(path.slice(root.length + 1))}`;
 }
 
 function promisedOf(kept: readonly Acceptance[], told: readonly FlowEvent[]): Acceptance[] {

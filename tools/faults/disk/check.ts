@@ -5,7 +5,8 @@ import SQLite from 'better-sqlite3';
 import { App } from '../../../src-main/app.ts';
 import { SCHEMAS } from '../../../src-main/databases.ts';
 import type { ContractClient } from '../../../src-shared/contract/client.ts';
-import { ask, clientOf, downloaded, settled, type Acceptance } from './contents.ts';
+import { ask, clientOf, dataIn, downloaded, driveIn, settled, type Acceptance } from './contents.ts';
+import { plugIn } from './flows.ts';
 import { MODEL_SHA256, sha256 } from './model-server.ts';
 
 /** What an undisturbed run leaves. */
@@ -20,7 +21,7 @@ export interface Clean {
 
 const ADOPTED_MS = 10_000;
 /** Of an export, in a folder of people's choice: the next export replaces it. */
-const REPLACED_LATER = 'archive.zip.part';
+const REPLACED_LATER = join('data', 'archive.zip.part');
 
 /** Opens a data folder for `work`, and closes it. Returns the milliseconds until it was open. */
 export async function withApp(
@@ -38,8 +39,10 @@ export async function withApp(
   return openMs;
 }
 
-/** Throws if something promised is lost, something wrong is served, or files are left. Completes `clean` where it lacks a value. */
-export async function check(data: string, promised: readonly Acceptance[], clean: Clean): Promise<number> {
+/** Throws if something promised is lost below a round's folder, something wrong is served, or files are left. Completes `clean` where it lacks a value. */
+export async function check(root: string, promised: readonly Acceptance[], clean: Clean): Promise<number> {
+  const data = dataIn(root);
+  plugIn(driveIn(root));
   requireWholeModels(data);
   const openMs = await withApp(data, async (app, client) => {
     const found = app.takeFound().filter(({ code }) => code !== 'DOCUMENTS_RECUT');
@@ -56,10 +59,12 @@ export async function check(data: string, promised: readonly Acceptance[], clean
     await client.call('chat.delete', { id: conversation });
     clean.answer ??= answer;
     if (answer !== clean.answer) throw new Error(`another answer: ${answer} instead of ${clean.answer}`);
+    await app.store.idle();
+    await requireListedChunks(client, root);
   });
-  requireSameChunks(data, clean.chunks);
+  requireSameChunks(root, clean.chunks);
   for (const name of Object.keys(SCHEMAS)) requireSoundDatabase(join(data, name));
-  const names = new Set(filesBelow(data).map((path) => withoutVarying(relative(data, path))));
+  const names = new Set(filesBelow(root).map((path) => withoutVarying(relative(root, path))));
   clean.names ??= names;
   const left = [...names].filter((name) => clean.names?.has(name) === false && name !== REPLACED_LATER);
   if (left.length > 0) throw new Error(`left behind: ${left.join(', ')}`);
@@ -136,9 +141,20 @@ async function requireSoundCache(client: ContractClient): Promise<void> {
     throw new Error(`chunks: ${JSON.stringify({ corrupt, missing, newerFormat, quarantine })}`);
 }
 
+/** No folder has a chunk file that the cache does not list there: nobody would ever delete it. */
+async function requireListedChunks(client: ContractClient, root: string): Promise<void> {
+  const { folders } = await client.call('cache.folders');
+  for (const dir of [join(dataIn(root), 'cache'), driveIn(root)]) {
+    const files = chunkFiles(dir).length;
+    const { chunks = 0, state = 'removed' } = folders.find(({ path }) => path === dir) ?? {};
+    if (files !== chunks || (files > 0 && state !== 'ready'))
+      throw new Error(`${dir} (${state}) has ${files} chunk files, and ${chunks} are listed`);
+  }
+}
+
 /** The same key always has the same bytes. */
-function requireSameChunks(data: string, known: Map<string, string>): void {
-  for (const path of filesBelow(join(data, 'cache', 'chunks'))) {
+function requireSameChunks(root: string, known: Map<string, string>): void {
+  for (const path of chunkFiles(root)) {
     const sum = sha256(readFileSync(path));
     const name = basename(path);
     if ((known.get(name) ?? sum) !== sum) throw new Error(`the chunk ${name} has other bytes`);
@@ -151,6 +167,10 @@ function requireSoundDatabase(path: string): void {
   const found = database.pragma('integrity_check', { simple: true });
   database.close();
   if (found !== 'ok') throw new Error(`${path} is damaged: ${String(found)}`);
+}
+
+function chunkFiles(folder: string): string[] {
+  return existsSync(folder) ? filesBelow(folder).filter((path) => path.endsWith('.kvc')) : [];
 }
 
 function filesBelow(folder: string): string[] {

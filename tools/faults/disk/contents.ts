@@ -17,6 +17,11 @@ export type Acceptance =
   | { kind: 'model'; path: string }
   | { kind: 'download'; url: string };
 
+/** Below a round's folder, beside each other: what Kvasir changes. */
+export const dataIn = (root: string): string => join(root, 'data');
+/** A folder of people's that chunks may be stored in, too. */
+export const driveIn = (root: string): string => join(root, 'drive');
+
 const QUESTION = 'Where does Project Polaris run?';
 /** Nothing that depends on measured times: the same chunks give the same answer. */
 const FIXED = { strategy: { name: 'query', ratio: 0.15 }, temperature: 0, seed: 0 } as const;

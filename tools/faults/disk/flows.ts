@@ -1,16 +1,20 @@
-import { join } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { App } from '../../../src-main/app.ts';
 import { SCHEMAS } from '../../../src-main/databases.ts';
 import type { ContractClient } from '../../../src-shared/contract/client.ts';
 import { openDatabase } from '../../../src-main/platform/database.ts';
 import { DEMO_MODEL } from '../own-model.ts';
-import { ask, downloaded, settled, type Acceptance } from './contents.ts';
+import { ask, downloaded, driveIn, settled, type Acceptance } from './contents.ts';
 import { MODEL_SHA256, MODEL_URL } from './model-server.ts';
 
 interface Work {
   app: App;
   client: ContractClient;
+  /** The data folder; the drive is beside it. */
   data: string;
   /** Tells what Kvasir has accepted: it must exist after every fault. */
   promise: (promised: Acceptance) => void;
@@ -29,6 +33,9 @@ export interface Flow {
 }
 
 const SMALL_BUDGET_BYTES = 4_000_000;
+const ROOMY_BUDGET_BYTES = 1_000_000_000;
+const ON_DRIVE = 'kvasir-cache';
+const UNPLUGGED = 'unplugged';
 const evictAll = (client: ContractClient): Promise<unknown> =>
   client.call('cache.evict', { selection: { all: true } });
 const precompute = (client: ContractClient): Promise<unknown> =>
@@ -78,6 +85,10 @@ export const FLOWS = {
   calibration: {
     run: ({ client, step }) =>
       step(() => client.call('calibration.run', { strategies: ['query'], ratios: [0.2], prompts: 1 })),
+  },
+  folders: {
+    prepare: (data) => mkdir(driveIn(dirname(data))),
+    run: storeOnDrive,
   },
   archive: {
     run: async ({ client, data, step }) => {
@@ -142,6 +153,64 @@ export const FLOWS = {
 
 export type FlowName = keyof typeof FLOWS;
 export const FLOW_NAMES = Object.keys(FLOWS) as FlowName[];
+
+/**
+ * A second cache folder is added, gets chunks and loses them, is unplugged and plugged in, changed, removed, and added
+ * again.
+ */
+async function storeOnDrive({ app, client, data, promise, step }: Work): Promise<void> {
+  const drive = driveIn(dirname(data));
+  const own = (diskBudgetBytes: number | null): Promise<unknown> =>
+    step(async () => {
+      await client.call('settings.update', { diskBudgetBytes });
+      await app.store.idle(); // moved to the drive, or promoted from it
+    });
+  const add = async (): Promise<string | undefined> => {
+    const added = await step(() =>
+      client.call('cache.addFolder', { path: drive, budgetBytes: ROOMY_BUDGET_BYTES }),
+    );
+    const { id } = added?.folders.at(-1) ?? {};
+    // Not as measured, so that each run moves the same chunks.
+    if (id !== undefined)
+      app.store.rankFolders(() => [
+        { id: '', addsDelay: false },
+        { id, addsDelay: true },
+      ]);
+    return id;
+  };
+  const id = await add();
+  if (id === undefined) return;
+  await step(() => client.call('settings.update', { memoryBudgetBytes: 0 })); // chunks are used from their files
+  await own(0);
+  const library = await step(() => client.call('libraries.create', { name: 'Gone' }));
+  if (library)
+    await step(() => app.libraries.receiveUpload(library.id, 'gone.txt', Readable.from(['It is deleted.'])));
+  await settled(client);
+  await own(SMALL_BUDGET_BYTES);
+  await step(() => ask(client, promise));
+  await own(SMALL_BUDGET_BYTES);
+  unplug(drive);
+  await step(() => app.store.checkFolders());
+  await step(() => ask(client, promise));
+  if (library) await step(() => client.call('libraries.delete', { id: library.id }));
+  plugIn(drive);
+  await step(() => app.store.checkFolders());
+  await step(() => client.call('cache.changeFolder', { id, budgetBytes: SMALL_BUDGET_BYTES }));
+  await own(null);
+  await step(() => client.call('cache.removeFolder', { id }));
+  await add();
+  await own(SMALL_BUDGET_BYTES);
+}
+
+/** What Kvasir has there disappears, as with a drive's file system. By another program: it never fails. */
+function unplug(drive: string): void {
+  if (existsSync(join(drive, ON_DRIVE))) execFileSync('mv', [join(drive, ON_DRIVE), join(drive, UNPLUGGED)]);
+}
+
+/** Undoes unplug(), also that of a flow that was killed. */
+export function plugIn(drive: string): void {
+  if (existsSync(join(drive, UNPLUGGED))) execFileSync('mv', [join(drive, UNPLUGGED), join(drive, ON_DRIVE)]);
+}
 
 /** Makes a database one of the version before its last migration, which added tables and columns. */
 function toOlderVersion(path: string, migrations: readonly string[]): void {
