@@ -20,8 +20,10 @@ export interface Clean {
 }
 
 const ADOPTED_MS = 10_000;
-/** Of an export, in a folder of people's choice: the next export replaces it. */
-const REPLACED_LATER = join('data', 'archive.zip.part');
+const MAY_STAY = new Set([
+  join('data', 'archive.zip.part'), // of an export, in a folder of people's choice: the next export replaces it
+  join('data', 'libraries', '#', 'gone.txt'), // of a library that was to be deleted
+]);
 
 /** Opens a data folder for `work`, and closes it. Returns the milliseconds until it was open. */
 export async function withApp(
@@ -66,7 +68,7 @@ export async function check(root: string, promised: readonly Acceptance[], clean
   for (const name of Object.keys(SCHEMAS)) requireSoundDatabase(join(data, name));
   const names = new Set(filesBelow(root).map((path) => withoutVarying(relative(root, path))));
   clean.names ??= names;
-  const left = [...names].filter((name) => clean.names?.has(name) === false && name !== REPLACED_LATER);
+  const left = [...names].filter((name) => clean.names?.has(name) === false && !MAY_STAY.has(name));
   if (left.length > 0) throw new Error(`left behind: ${left.join(', ')}`);
   return openMs;
 }
