@@ -1,10 +1,21 @@
 /** Data folders on drives that refuse locks or shared mappings, as SMB, FUSE and 9p mounts may: the real program. */
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hasDriveLayer, onDrive } from '../tools/faults/drive.ts';
+import { aboutSamples, ask as askSamples } from '../tools/faults/baseline.ts';
+import { hasDriveLayer, onDrive, onHangingDrive } from '../tools/faults/drive.ts';
+import { RunningApp } from '../tools/faults/running-app.ts';
 import {
   expectFailure,
   removeDir,
@@ -15,6 +26,7 @@ import {
   waitForOutput,
   type CliResult,
 } from './cli-support.ts';
+import { readyData } from './support/ready-data.ts';
 import { enter, WindowCalls } from './support/served-window.ts';
 
 const { ENOTSUP, EINVAL, ENODEV } = constants.errno;
@@ -95,3 +107,40 @@ describe.skipIf(!hasDriveLayer() || !BUILT)('a data folder on a drive', () => {
     expect(readdirSync(join(data, 'cache')).filter((name) => name.includes('probe'))).toEqual([]);
   });
 });
+
+/** Milliseconds: a busy machine delays every call. */
+const RESPONSIVE_MS = 5000;
+
+test.skipIf(!hasDriveLayer())(
+  'answers come without a cache folder whose drive hangs, and it is used again when it responds',
+  async () => {
+    const [drive, flag] = [join(dir, 'drive'), join(dir, 'hangs')];
+    mkdirSync(drive);
+    const app = await RunningApp.start(await readyData(join(dir, 'ready')), onHangingDrive(drive, flag));
+    const onDriveNow = async () => (await app.call('cache.folders', {})).folders[1];
+    try {
+      await app.call('cache.addFolder', { path: drive, budgetBytes: 1e9 });
+      await app.call('settings.update', { diskBudgetBytes: 0, memoryBudgetBytes: 0 });
+      await expect.poll(async () => (await onDriveNow())?.chunks).toBeGreaterThan(100);
+      const { id } = await aboutSamples(app);
+      await askSamples(app, id);
+      writeFileSync(flag, '');
+      let slowest = 0;
+      const asked = aboutSamples(app).then((other) => askSamples(app, other.id));
+      for (let done = false; !done;) {
+        const begin = performance.now();
+        await app.call('cache.stats', {});
+        slowest = Math.max(slowest, performance.now() - begin);
+        done = await Promise.race([asked.then(() => true), sleep(50, false)]);
+      }
+      expect(slowest).toBeLessThan(RESPONSIVE_MS);
+      expect(await onDriveNow()).toMatchObject({ state: 'not-responding' });
+      rmSync(flag);
+      await expect.poll(async () => (await onDriveNow())?.state, { timeout: 60_000 }).toBe('ready');
+      await askSamples(app, id);
+    } finally {
+      rmSync(flag, { force: true });
+      await app.kill();
+    }
+  },
+);

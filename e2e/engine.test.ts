@@ -211,7 +211,7 @@ describe('chunks', () => {
     const chunk = await model.encodeChunk(ids(33), 'q8_0');
     const path = join(dir, 'a.kvc');
     const bytes = await chunk.save(path);
-    const header = engine.readChunkHeader(path);
+    const header = await engine.readChunkHeader(path);
     expect(header).toMatchObject({
       version: 1,
       dtype: 'q8_0',

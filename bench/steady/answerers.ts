@@ -117,7 +117,10 @@ function computed(parts: readonly PromptPart[]): { kind: 'compute'; tokens: Int3
 
 /** Chunk files hold a header, and count as if they held the KV. */
 export class PredictedAnswerer extends Answerer {
-  readonly files: ChunkFiles = { readChunkHeader: readHeader, verifyChunk: () => Promise.resolve() };
+  readonly files: ChunkFiles = {
+    readChunkHeader: (path) => Promise.resolve(readHeader(path)),
+    verifyChunk: () => Promise.resolve(),
+  };
 
   encode(chunk: SteadyChunk): StoredKv {
     const { fingerprint, layers } = this.model.info;

@@ -122,10 +122,9 @@ template <typename M, typename Object> Napi::Value load_model(const Napi::Callba
 }
 
 Napi::Value read_header(const Napi::CallbackInfo & info) {
-    Napi::Env env = info.Env();
-    return guarded(env, [&]() -> Napi::Value {
-        const std::string path = string_from(info[0], "path");
-        const ChunkHeader h = read_chunk_header(InputFile(path), path);
+    const std::string path = string_from(info[0], "path");
+    const auto work = [path] { return read_chunk_header(InputFile(path), path); };
+    return run_apart(info.Env(), instance(info.Env()).spare, work, [](Napi::Env env, ChunkHeader & h) -> Napi::Value {
         Napi::Object o = Napi::Object::New(env);
         o.Set("version", h.version);
         o.Set("fingerprint", to_hex(h.shape.fingerprint));

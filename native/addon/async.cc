@@ -98,6 +98,14 @@ void Worker::run_long(std::shared_ptr<State> state, Item item) {
     state->changed.notify_one();
 }
 
+std::shared_ptr<Worker> SpareWorkers::take() {
+    std::lock_guard lock(mutex_);
+    if (idle_.empty()) return std::make_shared<Worker>();
+    std::shared_ptr<Worker> worker = std::move(idle_.back());
+    idle_.pop_back();
+    return worker;
+}
+
 Napi::Error to_js_error(Napi::Env env, std::exception_ptr failure) {
     const auto make = [&](const std::string & message, const std::string & code) {
         Napi::Error e = Napi::Error::New(env, message);

@@ -60,6 +60,32 @@ class Worker {
     std::shared_ptr<State> state_ = std::make_shared<State>();
 };
 
+// Workers for calls that a drive may hold up, each of which has one to itself meanwhile: others wait for none of them.
+// Workers are kept for the next calls. Thread safety: everything here.
+class SpareWorkers : public std::enable_shared_from_this<SpareWorkers> {
+  public:
+    std::shared_ptr<Worker> take();
+    // `work`, which gives its worker back at the end.
+    template <typename Work> auto giving_back(std::shared_ptr<Worker> worker, Work work) {
+        return [pool = shared_from_this(), worker = std::move(worker), work = std::move(work)] {
+            const Return at_end{*pool, worker};
+            return work();
+        };
+    }
+
+  private:
+    struct Return {
+        SpareWorkers & pool;
+        const std::shared_ptr<Worker> & worker;
+        ~Return() {
+            std::lock_guard lock(pool.mutex_);
+            pool.idle_.push_back(worker);
+        }
+    };
+    std::mutex mutex_;
+    std::vector<std::shared_ptr<Worker>> idle_;
+};
+
 // The JavaScript error for the current exception, with `code` and `advice` if it is one of ours.
 Napi::Error to_js_error(Napi::Env env, std::exception_ptr failure);
 
@@ -140,6 +166,13 @@ inline Napi::Value run_async(Napi::Env env, const std::shared_ptr<Worker> & work
                              const Place & place = {}) {
     return run_async(env, worker, [work = std::move(work)] { return work(), true; },
                      [](Napi::Env e, bool) { return e.Undefined(); }, {}, place);
+}
+
+// The same on a worker that no other call waits for.
+template <typename Work, typename Convert>
+Napi::Value run_apart(Napi::Env env, const std::shared_ptr<SpareWorkers> & spare, Work work, Convert convert) {
+    const std::shared_ptr<Worker> worker = spare->take();
+    return run_async(env, worker, spare->giving_back(worker, std::move(work)), std::move(convert));
 }
 
 // Drops a reference on `worker`, after all work queued before.

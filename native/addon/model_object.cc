@@ -87,7 +87,7 @@ Napi::Value ModelObject::open_chunk(const Napi::CallbackInfo & info) {
         require_encodes(*e.model, chunk->shape(), path);
         return chunk;
     };
-    return run_async(info.Env(), e.worker, work, ChunkObject::created_on(e.worker), {}, {.takes_turn = true});
+    return run_apart(info.Env(), instance(info.Env()).spare, work, ChunkObject::created_on(e.worker));
 }
 
 // Allocates no memory until the header proves that this is the requested chunk.

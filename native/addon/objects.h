@@ -21,6 +21,7 @@ namespace kvasir::addon {
 struct Instance {
     Napi::FunctionReference model, session, chunk, abort, reference, embedder, llama_model, vector_scan;
     std::shared_ptr<Worker> io = std::make_shared<Worker>();  // for files that belong to no model
+    std::shared_ptr<SpareWorkers> spare = std::make_shared<SpareWorkers>();  // for files whose drive may hang
 };
 
 class AbortObject : public Napi::ObjectWrap<AbortObject> {

@@ -7,14 +7,13 @@ import type { CacheFolderSetting, Settings } from '../../src-shared/settings.ts'
 import type { Planner } from '../fusion/planning/planner.ts';
 import { placeChunks, usualCosts, type Placement } from '../fusion/planning/placement.ts';
 import { fileTier } from '../fusion/planning/work.ts';
-import { folderWithin, prepareFolder, type ChunkStore } from '../kvstore/store.ts';
+import { prepareFolder, type ChunkStore } from '../kvstore/store.ts';
 import type { Model } from '../engine/engine.ts';
 import type { ActiveModel } from '../models/active-model.ts';
 import type { Core } from '../platform/core.ts';
 import { messageOf } from '../platform/failure.ts';
 import { fileError } from '../platform/paths.ts';
 import { SerialQueue } from '../platform/serial-queue.ts';
-import { spaceOf } from '../platform/space.ts';
 
 interface CacheFoldersOptions extends Omit<Core, 'gate'> {
   store: ChunkStore;
@@ -56,13 +55,12 @@ export class CacheFolderService {
     const list = folders.map(async ({ id, entries, ...folder }): Promise<CacheFolder> => {
       const set = cacheFolders.find((each) => each.id === id);
       const placed = placement.folders.find((each) => each.id === id);
-      const space =
-        id === '' ? await store.space() : await spaceOf(folderWithin(set?.path ?? '')).catch(() => undefined);
+      const space = folder.state === 'ready' ? await store.space(id).catch(() => undefined) : undefined;
       return {
         ...{ id, chunks: entries, ...folder },
         path: set?.path ?? this.#options.dir,
         pricePerGb: id === '' ? diskPricePerGb : (set?.pricePerGb ?? null),
-        freeBytes: folder.state === 'ready' ? (space?.free ?? null) : null,
+        freeBytes: space?.free ?? null,
         bytesPerSecond: planner.costs.bytesPerSecond(fileTier(id)),
         loadMs: placed?.loadMs ?? null,
         addsDelay: placed?.addsDelay ?? null,

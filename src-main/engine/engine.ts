@@ -183,9 +183,9 @@ export class Engine {
     return guarded(() => this.#addon.createVectorScan(dimension));
   }
 
-  /** Reads a chunk file's header. CHUNK_CORRUPT, CHUNK_VERSION. */
-  readChunkHeader(path: string): NativeChunkHeader {
-    return guarded(() => this.#addon.readChunkHeader(path));
+  /** Reads a chunk file's header. CHUNK_CORRUPT, CHUNK_VERSION, CHUNK_UNREADABLE. */
+  readChunkHeader(path: string): Promise<NativeChunkHeader> {
+    return guardedAsync(() => this.#addon.readChunkHeader(path));
   }
 
   /** Reads a whole chunk file and verifies every checksum. CHUNK_CORRUPT, CHUNK_VERSION. */

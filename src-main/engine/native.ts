@@ -596,7 +596,8 @@ export interface NativeAddon {
     options: NativeModelOptions,
     onProgress?: (fraction: number) => void,
   ): Promise<NativeModel>;
-  readChunkHeader(path: string): NativeChunkHeader;
+  /** Rejects with CHUNK_CORRUPT, CHUNK_VERSION or CHUNK_UNREADABLE. */
+  readChunkHeader(path: string): Promise<NativeChunkHeader>;
   /** Reads the whole file and checks every checksum; rejects with CHUNK_CORRUPT or CHUNK_VERSION. */
   verifyChunk(path: string): Promise<void>;
   /** Gives freed memory back to the system. */

@@ -48,8 +48,11 @@ interface LookUpOptions {
 }
 
 /** The runs that a chunk which is not stored has in common with stored ones; undefined when they are not worth the seams. */
-export function findRuns(tokens: Int32Array, { model, store, dtype }: LookUpOptions): StoredRuns | undefined {
-  const similar = store.similar({ fingerprint: model.info.fingerprint, dtype, tokens });
+export async function findRuns(
+  tokens: Int32Array,
+  { model, store, dtype }: LookUpOptions,
+): Promise<StoredRuns | undefined> {
+  const similar = await store.similar({ fingerprint: model.info.fingerprint, dtype, tokens });
   const found = match(
     tokens,
     similar.map((chunk) => chunk.tokens),
@@ -62,7 +65,8 @@ export function findRuns(tokens: Int32Array, { model, store, dtype }: LookUpOpti
 
 /**
  * A chunk's own KV if stored, else the runs it has in common with stored chunks: an edited document's new passages are found in its old
- * ones. `missed`: why its own KV could not be opened although it was stored; 'lost' if it still is. `runs`: the result of findRuns(), if already known.
+ * ones. `missed`: why its own KV could not be opened although it was stored; 'lost' if it still is,
+ * as with a drive that is no longer connected. `runs`: the result of findRuns(), if already known.
  */
 export async function findSource(
   { tokens, lead, runs }: TokensWithLead & { runs?: StoredRuns | undefined },
@@ -74,8 +78,8 @@ export async function findSource(
   const known = store.has(key);
   const lease = await hold(key, access, options);
   if (!lease) {
-    const found = runs ?? findRuns(tokens, options);
-    const missed = known ? (store.has(key) ? 'lost' : 'quarantined') : undefined;
+    const found = runs ?? (await findRuns(tokens, options));
+    const missed = known ? (store.has(key) || store.isAway(key) ? 'lost' : 'quarantined') : undefined;
     return { source: found && (await leaseRuns(found, access, options)), missed };
   }
   const whole: Span = { kind: 'reuse', start: 0, count: tokens.length, candidate: 0, begin: 0 };

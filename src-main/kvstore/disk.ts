@@ -77,6 +77,15 @@ export class ChunkDisk {
     return layout.chunkFile(row.key, row.formatVersion);
   }
 
+  /** As ChunkFolder.within(), for the folder of a row. */
+  reading<T>(
+    { folder }: Pick<ChunkRow, 'folder'>,
+    work: Promise<T>,
+    onLate?: (result: T) => void,
+  ): Promise<T> {
+    return this.folders.get(folder)?.within(work, { onLate }) ?? work;
+  }
+
   /** A path for reports: relative to the store's folder if it is there. */
   shown(path: string): string {
     return this.layout.holds(path) ? this.layout.relative(path) : path;
@@ -143,6 +152,7 @@ export class ChunkDisk {
   }
 
   async removeTemp(temp: string): Promise<void> {
+    if (!this.folders.holding(temp).isReady) return; // deleted when it is
     await this.#fs.unlink(temp).catch((error: unknown) => {
       if (!isMissing(error))
         this.log.warn('A temporary file could not be removed.', { error: messageOf(error) });

@@ -16,7 +16,7 @@ export async function enterMissing(
     await slice.step();
     if (isClosing()) return;
     const row = disk.row(key);
-    const tokens = row && tokensOf(disk, files, row);
+    const tokens = row && (await tokensOf(disk, files, row));
     if (tokens) enter(disk, key, tokens);
   }
 }
@@ -31,23 +31,25 @@ export function enter(disk: ChunkDisk, key: string, tokens: Int32Array): void {
 }
 
 /** The stored chunks that have most in common with an identity's tokens, and their tokens. */
-export function findSimilar(
+export async function findSimilar(
   disk: ChunkDisk,
   files: ChunkFiles,
   id: TextIdentity,
   limit: number,
-): SimilarChunk[] {
-  return disk.similar.find(id, limit).flatMap(({ key, shared }) => {
+): Promise<SimilarChunk[]> {
+  const found: SimilarChunk[] = [];
+  for (const { key, shared } of disk.similar.find(id, limit)) {
     const row = disk.row(key);
-    const tokens = row && tokensOf(disk, files, row);
-    return tokens ? [{ key, tokens, shared }] : [];
-  });
+    const tokens = row && (await tokensOf(disk, files, row));
+    if (tokens) found.push({ key, tokens, shared });
+  }
+  return found;
 }
 
 /** From the file's header; an unreadable file is handled when it is leased. */
-function tokensOf(disk: ChunkDisk, files: ChunkFiles, row: ChunkRow): Int32Array | undefined {
+async function tokensOf(disk: ChunkDisk, files: ChunkFiles, row: ChunkRow): Promise<Int32Array | undefined> {
   try {
-    return files.readChunkHeader(disk.path(row)).tokens;
+    return (await disk.reading(row, files.readChunkHeader(disk.path(row)))).tokens;
   } catch (error) {
     warn(disk.log, 'The tokens of a chunk could not be read.', row.key, error);
     return undefined;

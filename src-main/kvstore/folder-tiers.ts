@@ -7,6 +7,7 @@ import type { ChunkDisk } from './disk.ts';
 import type { StoreFs } from './files.ts';
 import { OWN_FOLDER, type ChunkFolder } from './folders.ts';
 import type { ChunkRow } from './index-db.ts';
+import { WRITE_PATIENCE_MS } from './patient-fs.ts';
 import { requireSpace } from './reserve.ts';
 import type {
   AddedFolder,
@@ -258,8 +259,9 @@ export class FolderTiers {
     const temp = to.layout.tempFile(row.key);
     try {
       await requireSpace(fs, to.layout.dir);
-      await copyFile(disk.path(row), temp);
-      await flushed(temp, row.bytes);
+      const copied = copyFile(disk.path(row), temp).then(() => flushed(temp, row.bytes));
+      const ms = WRITE_PATIENCE_MS;
+      await to.within(disk.folders.get(row.folder)?.within(copied, { ms }) ?? copied, { ms });
       await disk.relocate(temp, row, to);
       this.moved.bytes += row.bytes;
       return true;

@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { prepareFolder, type AddedFolder, type ChunkStore, type StoreOptions } from './store.ts';
 import {
   A,
@@ -18,6 +18,8 @@ import {
   D,
   chunkPath,
   fake,
+  fakeFiles,
+  FakeModel,
   fileBytes,
   fill,
   flip,
@@ -275,6 +277,61 @@ describe('recovery', () => {
     expect(held(without, [A, B, C])).toEqual([false, true, true]);
     await without.close();
     expect(held(await open(), [A, B, C])).toEqual([true, true, true]);
+  });
+});
+
+/** A store with A on a drive, of which nothing can be opened until `respond` is called. */
+async function hangingDrive() {
+  const parts = await twoFolders(1, 3, { folderPatienceMs: 50 });
+  await fill(parts.store, 2);
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  const respond = (): void => resolve(undefined);
+  onTestFinished(respond);
+  const opener = new FakeModel();
+  opener.onOpen = (path) => (path.startsWith(parts.disk) ? promise : undefined);
+  return { ...parts, opener, respond };
+}
+
+describe('a drive that hangs', () => {
+  test('makes its chunks misses, and counts as not connected until it responds', async () => {
+    const { store, added, opener, respond } = await hangingDrive();
+    expect(folders(store)).toEqual({ [A]: added.id, [B]: '' });
+    expect(await store.acquire(A, opener)).toBeUndefined();
+    const state = { state: 'not-responding', problem: '', entries: 1 };
+    expect(store.stats().folders[1]).toMatchObject(state);
+    expect([store.has(A), store.isAway(A)]).toEqual([false, true]);
+    const lease = await store.acquire(B, opener);
+    expect(lease?.key).toBe(B);
+    lease?.release();
+    respond();
+    await expect.poll(() => opener.opened.length).toBe(2);
+    await store.checkFolders();
+    expect(store.stats().folders[1]).toMatchObject({ state: 'ready', problem: '', entries: 1 });
+    expect((await store.acquire(A, opener))?.key).toBe(A);
+    const { tokens } = model.encode(10).chunk;
+    const ofA = opener.opened.filter((each) => String(each.tokens) === String(tokens));
+    expect(ofA.map(({ disposed }) => disposed)).toEqual([true, false]); // the first was opened too late
+  });
+
+  test('delays no search for similar chunks, and no deletion', async () => {
+    const never = new Promise<never>(() => undefined);
+    let hangs = false;
+    const files = {
+      ...fakeFiles,
+      readChunkHeader: (path: string) =>
+        hangs && path.startsWith(drive) ? never : fakeFiles.readChunkHeader(path),
+    };
+    const { store, disk: drive, added } = await twoFolders(3, 300, { folderPatienceMs: 50, files });
+    store.rankFolders(() => [{ id: added.id, addsDelay: false }]);
+    const tokens = Int32Array.from({ length: 64 }, (_, i) => 1000 + i);
+    const { key, chunk } = model.encodeTokens(tokens);
+    await store.put(key, chunk);
+    const text = { fingerprint: model.fingerprint, dtype: 'f16', tokens } as const;
+    expect(await store.similar(text)).toMatchObject([{ key }]);
+    hangs = true;
+    expect(await store.similar(text)).toEqual([]);
+    expect(store.stats().folders[1]).toMatchObject({ id: added.id, state: 'not-responding' });
+    expect(await store.evict({ all: true })).toMatchObject({ entries: 1 });
   });
 });
 

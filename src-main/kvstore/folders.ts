@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
+import { KvasirError } from '../../src-shared/errors.ts';
 import { messageOf } from '../platform/failure.ts';
 import { codeOf } from './errors.ts';
 import { Layout, type StoreFs } from './files.ts';
@@ -15,6 +17,16 @@ export const OWN_FOLDER = '';
 /** People's folders may contain a `chunks` or a `tmp` already, so Kvasir keeps to this folder within theirs. */
 const SUBFOLDER = 'kvasir-cache';
 const MARKER = 'folder.json';
+
+/** A disk that sleeps spins up in less. */
+const PATIENCE_MS = 12_000;
+const LATE = Symbol('late');
+
+interface FolderLimits {
+  cap?: QuarantineCap | undefined;
+  /** How long a drive may take to respond, in milliseconds. */
+  patienceMs?: number | undefined;
+}
 
 const MarkerSchema = z.object({
   kind: z.literal('kvasir-cache-folder'),
@@ -34,14 +46,42 @@ export class ChunkFolder {
   /** Why it failed; else ''. */
   problem = '';
   readonly #fs: StoreFs;
+  readonly #patienceMs: number;
   #lock: StoreLock | undefined;
+  /** The marker, while it is being read. */
+  #marker: Promise<string | undefined> | undefined;
+  /** Whether its drive did not respond when it was last used. */
+  #hangs = false;
 
-  constructor(id: string, dir: string, fs: StoreFs, cap?: QuarantineCap) {
+  constructor(id: string, dir: string, fs: StoreFs, { cap, patienceMs = PATIENCE_MS }: FolderLimits = {}) {
     this.id = id;
     this.layout = new Layout(dir);
     this.quarantine = new Quarantine(this.layout.quarantine, fs, cap);
     this.state = id === OWN_FOLDER ? 'ready' : 'not-connected';
     this.#fs = fs;
+    this.#patienceMs = patienceMs;
+  }
+
+  /**
+   * Waits for work on the drive. One that does not respond in time, such as a network drive whose server is gone, counts
+   * as not connected until it does: CHUNK_UNREADABLE. The work continues; `onLate` gets its result.
+   */
+  async within<T>(
+    work: Promise<T>,
+    { ms = this.#patienceMs, onLate }: { ms?: number; onLate?: ((result: T) => void) | undefined } = {},
+  ): Promise<T> {
+    if (this.id === OWN_FOLDER) return work;
+    const done = new AbortController();
+    try {
+      const result = await Promise.race([work, wait(ms, LATE, { ref: false, signal: done.signal })]);
+      this.#hangs = result === LATE;
+      if (result !== LATE) return result;
+    } finally {
+      done.abort();
+    }
+    work.then(onLate, () => undefined);
+    this.#cannot('not-connected');
+    throw new KvasirError('CHUNK_UNREADABLE', `The drive of ${this.layout.dir} does not respond.`);
   }
 
   get isReady(): boolean {
@@ -50,7 +90,13 @@ export class ChunkFolder {
 
   /** Whether its drive is connected. */
   async isThere(): Promise<boolean> {
-    return this.id === OWN_FOLDER || (await readMarker(this.layout.dir)) === this.id;
+    if (this.id === OWN_FOLDER) return true;
+    // A drive that hangs is asked once, until it responds.
+    this.#marker ??= readMarker(this.layout.dir).finally(() => (this.#marker = undefined));
+    return this.within(this.#marker).then(
+      (id) => id === this.id,
+      () => false,
+    );
   }
 
   /** Locks an added folder for this process; false, with the reason in `state`, if it cannot be used now. */
@@ -59,8 +105,10 @@ export class ChunkFolder {
       if (!(await this.isThere())) return this.#cannot('not-connected');
       for (const dir of [this.layout.chunks, this.layout.quarantine, this.layout.tmp])
         await this.#fs.makeDir(dir);
-      this.#lock ??= StoreLock.take(this.layout.lock);
+      this.#release();
+      this.#lock = StoreLock.take(this.layout.lock);
       await this.quarantine.load();
+      this.problem = '';
       return true;
     } catch (error) {
       if (codeOf(error).startsWith('SQLITE_BUSY')) return this.#cannot('in-use');
@@ -78,15 +126,19 @@ export class ChunkFolder {
   }
 
   #cannot(state: FolderState, problem = ''): false {
-    this.state = state;
+    this.state = this.#hangs ? 'not-responding' : state;
     this.problem = problem;
+    if (!this.#hangs) this.#release(); // else it would wait for the drive
+    return false;
+  }
+
+  #release(): void {
     try {
       this.#lock?.release();
     } catch {
       // Its drive is gone, and the lock with it.
     }
     this.#lock = undefined;
-    return false;
   }
 }
 
@@ -94,13 +146,13 @@ export class ChunkFolder {
 export class ChunkFolders {
   readonly own: ChunkFolder;
   readonly #fs: StoreFs;
-  readonly #cap: QuarantineCap | undefined;
+  readonly #limits: FolderLimits;
   readonly #added = new Map<string, ChunkFolder>();
 
-  constructor(dir: string, fs: StoreFs, cap?: QuarantineCap) {
+  constructor(dir: string, fs: StoreFs, limits: FolderLimits = {}) {
     this.#fs = fs;
-    this.#cap = cap;
-    this.own = new ChunkFolder(OWN_FOLDER, dir, fs, cap);
+    this.#limits = limits;
+    this.own = new ChunkFolder(OWN_FOLDER, dir, fs, limits);
   }
 
   get added(): ChunkFolder[] {
@@ -122,7 +174,7 @@ export class ChunkFolders {
   }
 
   add({ id, path }: AddedFolder): ChunkFolder {
-    const folder = new ChunkFolder(id, folderWithin(path), this.#fs, this.#cap);
+    const folder = new ChunkFolder(id, folderWithin(path), this.#fs, this.#limits);
     this.#added.set(id, folder);
     return folder;
   }

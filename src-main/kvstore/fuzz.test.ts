@@ -157,7 +157,7 @@ class Run {
       known.pinned ||= pinned;
       return;
     }
-    const bytes = fakeFiles.readChunkHeader(chunkPath(this.#dir, key)).fileBytes;
+    const { fileBytes: bytes } = await fakeFiles.readChunkHeader(chunkPath(this.#dir, key));
     this.#makeRoom(bytes, isPrefix);
     this.#entries.push({ key, isPrefix, bytes, pinned, damaged: false });
     expect(this.#store.stats().bytes, 'disk budget').toBeLessThanOrEqual(this.#diskBudget);

@@ -1,4 +1,5 @@
 import type { ChunkKv } from '../engine/engine.ts';
+import { messageOf } from '../platform/failure.ts';
 import type { ChunkDisk } from './disk.ts';
 import { codeOf } from './errors.ts';
 import { keyOf } from './hash.ts';
@@ -22,10 +23,11 @@ export async function openRow(
   const path = disk.path(row);
   let chunk: ChunkKv;
   try {
-    chunk = await opener.openChunk(path);
+    chunk = await disk.reading(row, opener.openChunk(path), (late) => late.dispose());
   } catch (error) {
+    if (disk.isAway(row)) return { kind: 'unreadable', reason: messageOf(error) };
     if (codeOf(error) !== 'CHUNK_MISMATCH') return blameFile(path, error);
-    const fault = faultOf(files.readChunkHeader(path), row);
+    const fault = faultOf(await files.readChunkHeader(path), row);
     if (fault) return { kind: 'corrupt', reason: fault };
     throw error;
   }

@@ -5,6 +5,7 @@ import { messageOf } from '../platform/failure.ts';
 import { ChunkDisk } from './disk.ts';
 import { codeOf, toStoreError } from './errors.ts';
 import { nodeFs, type Layout, type StoreFs } from './files.ts';
+import { patientFs } from './patient-fs.ts';
 import { ChunkFolders } from './folders.ts';
 import { StoreLock } from './lock.ts';
 import { openIndex } from './open-index.ts';
@@ -22,9 +23,12 @@ interface OpenStoreOptions {
   log: Logger;
   fs?: StoreFs | undefined;
   quarantineCap?: QuarantineCap | undefined;
+  folderPatienceMs?: number | undefined;
 }
 
 export interface OpenedStore {
+  /** Its calls wait for the drive of an added folder for a limited time. */
+  fs: StoreFs;
   disk: ChunkDisk;
   lock: StoreLock;
   found: Omit<RecoveryReport, 'evicted' | 'ms'>;
@@ -32,15 +36,17 @@ export interface OpenedStore {
 
 /** Opens folder, lock and index and reconciles them: returns a store that can serve. */
 export async function openStore(options: OpenStoreOptions): Promise<OpenedStore> {
-  const fs = options.fs ?? nodeFs;
-  const folders = new ChunkFolders(resolve(options.dir), fs, options.quarantineCap);
+  const bare = options.fs ?? nodeFs;
+  const limits = { cap: options.quarantineCap, patienceMs: options.folderPatienceMs };
+  const folders = new ChunkFolders(resolve(options.dir), bare, limits);
+  const fs = patientFs(bare, folders);
   const { layout } = folders.own;
   for (const folder of options.folders ?? []) folders.add(folder);
   try {
     await makeFolders(layout, fs);
     const lock = StoreLock.take(layout.lock);
     try {
-      return { lock, ...(await openLocked(folders, fs, options)) };
+      return { lock, fs, ...(await openLocked(folders, fs, options)) };
     } catch (error) {
       lock.release();
       // No other Kvasir has it open: this process holds the lock.
@@ -55,7 +61,7 @@ async function openLocked(
   folders: ChunkFolders,
   fs: StoreFs,
   options: OpenStoreOptions,
-): Promise<Omit<OpenedStore, 'lock'>> {
+): Promise<Omit<OpenedStore, 'lock' | 'fs'>> {
   const { clock, log } = options;
   const onFlushFailed = (error: unknown): void =>
     log.warn('The last uses of chunks could not be written to the index.', { error: messageOf(error) });

@@ -170,7 +170,7 @@ describe('reconciling files and rows', () => {
     rmSync(join(dir, 'index.db'));
     const files = {
       ...fakeFiles,
-      readChunkHeader: (path: string) => ({ ...fakeFiles.readChunkHeader(path), fileBytes: 7 }),
+      readChunkHeader: async (path: string) => ({ ...(await fakeFiles.readChunkHeader(path)), fileBytes: 7 }),
     };
     const store = await openTestStore({ dir, files });
     expect(store.recovery).toMatchObject({
@@ -184,8 +184,8 @@ describe('reconciling files and rows', () => {
     const files = {
       ...fakeFiles,
       // A reader that also knows version 2.
-      readChunkHeader: (path: string) => ({
-        ...fakeFiles.readChunkHeader(path),
+      readChunkHeader: async (path: string) => ({
+        ...(await fakeFiles.readChunkHeader(path)),
         version: path.includes('.v2.') ? 2 : 1,
       }),
     };

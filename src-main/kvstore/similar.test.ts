@@ -26,7 +26,7 @@ async function put(store: ChunkStore, tokens: Int32Array, dtype: KvDtype = 'f16'
   return key;
 }
 
-function similar(store: ChunkStore, tokens: Int32Array, limit?: number): SimilarChunk[] {
+function similar(store: ChunkStore, tokens: Int32Array, limit?: number): Promise<SimilarChunk[]> {
   return store.similar({ fingerprint: model.fingerprint, dtype: 'f16', tokens }, limit);
 }
 
@@ -36,27 +36,27 @@ test('an edited text finds the chunk it was, with its tokens; an unknown one fin
   const store = await openTestStore({ dir: tempDir() });
   const stored: string[] = [];
   for (const seed of [1, 2, 3]) stored.push(await put(store, text(seed)));
-  const [found, ...others] = similar(store, edited(text(2)));
+  const [found, ...others] = await similar(store, edited(text(2)));
   expect(found).toMatchObject({ key: stored[1], tokens: text(2) });
   expect(found?.shared).toBeGreaterThan(24);
   expect(others).toEqual([]);
-  expect(similar(store, text(4))).toEqual([]);
-  expect(similar(store, Int32Array.of(1, 2, 3))).toEqual([]);
+  expect(await similar(store, text(4))).toEqual([]);
+  expect(await similar(store, Int32Array.of(1, 2, 3))).toEqual([]);
 });
 
 test('a text made of two stored ones finds both, the one it has more of first', async () => {
   const store = await openTestStore({ dir: tempDir() });
   const [a, b] = [await put(store, text(1)), await put(store, text(2))];
   const mixed = Int32Array.of(...text(1).slice(150), ...text(2).slice(0, 150));
-  expect(keys(similar(store, mixed))).toEqual([a, b]);
-  expect(keys(similar(store, mixed, 1))).toEqual([a]);
+  expect(keys(await similar(store, mixed))).toEqual([a, b]);
+  expect(keys(await similar(store, mixed, 1))).toEqual([a]);
 });
 
 test('among very many alike, what shares most is found', async () => {
   const store = await openTestStore({ dir: tempDir() });
   const form = (seed: number): Int32Array => Int32Array.of(...text(0, 100), ...text(seed, 100));
   for (let seed = 1; seed <= 300; seed++) await put(store, form(seed));
-  const [found] = similar(store, edited(form(5), 150));
+  const [found] = await similar(store, edited(form(5), 150));
   expect(found?.tokens).toEqual(form(5));
 });
 
@@ -65,9 +65,9 @@ test('chunks of another model or format are not found; chunks with another lead 
   const tokens = text(1);
   await put(store, tokens, 'q8_0');
   await put(store, tokens, 'f16', new FakeModel('b'.repeat(64)));
-  expect(similar(store, edited(tokens))).toEqual([]);
+  expect(await similar(store, edited(tokens))).toEqual([]);
   const led = await put(store, tokens, 'f16', new FakeModel(model.fingerprint, Int32Array.of(1, 2)));
-  expect(keys(similar(store, edited(tokens)))).toEqual([led]);
+  expect(keys(await similar(store, edited(tokens)))).toEqual([led]);
 });
 
 test('fingerprints are bounded', () => {
@@ -92,9 +92,10 @@ test('an evicted chunk is no longer found; once as many are gone as are left, th
   for (let seed = 0; seed < 200; seed++) stored.push(await put(store, text(seed, 64)));
   for (let i = 0; i < 150; i++) {
     await store.evict({ keys: [stored[i] ?? ''] });
-    expect(similar(store, edited(text(i, 64), 50))).toEqual([]);
+    expect(await similar(store, edited(text(i, 64), 50))).toEqual([]);
   }
-  for (let i = 150; i < 200; i++) expect(keys(similar(store, edited(text(i, 64), 50)))).toEqual([stored[i]]);
+  for (let i = 150; i < 200; i++)
+    expect(keys(await similar(store, edited(text(i, 64), 50)))).toEqual([stored[i]]);
   await store.close();
   expect(rows(dir, 'sketches')).toBe(50);
   expect(rows(dir, 'fingerprints')).toBeGreaterThanOrEqual(50 * 32);
@@ -102,7 +103,7 @@ test('an evicted chunk is no longer found; once as many are gone as are left, th
   const again = await openTestStore({ dir });
   await again.evict({ all: true });
   await put(again, text(7, 64));
-  expect(keys(similar(again, edited(text(7, 64), 50)))).toEqual([stored[7]]);
+  expect(keys(await similar(again, edited(text(7, 64), 50)))).toEqual([stored[7]]);
 });
 
 test.each(['an index of version 2', 'an index that was lost', 'a row whose fingerprints were not written'])(
@@ -123,7 +124,7 @@ test.each(['an index of version 2', 'an index that was lost', 'a row whose finge
     }
     const again = await openTestStore({ dir });
     expect(again.recovery.indexSetAside).toBeUndefined();
-    expect(keys(similar(again, edited(text(1))))).toEqual([key]);
+    expect(keys(await similar(again, edited(text(1))))).toEqual([key]);
     await again.close();
     const db = new Database(path, { readonly: true });
     expect(db.pragma('user_version', { simple: true })).toBe(MIGRATIONS.length);
@@ -138,5 +139,5 @@ test('a chunk whose file is gone or damaged is passed over', async () => {
   const sound = await put(store, edited(text(1), 400));
   renameSync(chunkPath(dir, gone), join(dir, 'elsewhere'));
   writeFileSync(chunkPath(dir, damaged), 'no chunk');
-  expect(keys(similar(store, edited(text(1), 250)))).toEqual([sound]);
+  expect(keys(await similar(store, edited(text(1), 250)))).toEqual([sound]);
 });

@@ -11,7 +11,7 @@ import { requireEvictRequest } from './evict.ts';
 import { LRU, servedLast, type EvictionPolicy, type ServedTarget } from './eviction/policy.ts';
 import { Workload, type Access, type WorkloadOptions } from './eviction/workload.ts';
 import { isKey } from './hash.ts';
-import { nodeFs } from './files.ts';
+import type { StoreFs } from './files.ts';
 import { FolderTiers } from './folder-tiers.ts';
 import { FolderWatch } from './folder-watch.ts';
 import { OWN_FOLDER, type ChunkFolder } from './folders.ts';
@@ -72,6 +72,7 @@ export class ChunkStore {
   readonly shared: SharedChunks | undefined;
   readonly #options: StoreOptions;
   readonly #disk: ChunkDisk;
+  readonly #fs: StoreFs;
   readonly #lock: StoreLock;
   readonly #tiers: FolderTiers;
   readonly #watch: FolderWatch;
@@ -115,9 +116,10 @@ export class ChunkStore {
     this.recovery = { ...opened.found, evicted: 0, ms: 0 };
     this.#options = options;
     this.#disk = opened.disk;
+    this.#fs = opened.fs;
     this.#lock = opened.lock;
     this.#policy = options.policy ?? 'lru';
-    const { disk } = opened;
+    const { disk, fs } = opened;
     const { prefixShare = PREFIX_SHARE, files } = options;
     const { makeWorkload = (about: WorkloadOptions) => new Workload(about) } = options;
     const workload = makeWorkload({
@@ -144,7 +146,7 @@ export class ChunkStore {
       changes: this.#changes,
       onFileUse: (key, folder) => this.#tiers.used(key, folder),
     });
-    const { fs = nodeFs, folderPollMs: pollMs } = options;
+    const { folderPollMs: pollMs } = options;
     this.#tiers = new FolderTiers({
       ...{ disk, fs, prefixShare, changes: this.#changes },
       budgetBytes: options.diskBudgetBytes,
@@ -341,9 +343,8 @@ export class ChunkStore {
    * At most `limit` stored chunks, of the same model and format and with any lead, that have most in common with a
    * text. The caller has to find the common parts; leasing one may fail.
    */
-  similar(id: TextIdentity, limit = 3): SimilarChunk[] {
-    this.#requireOpen('similar');
-    return findSimilar(this.#disk, this.#options.files, id, limit);
+  similar(id: TextIdentity, limit = 3): Promise<SimilarChunk[]> {
+    return this.#call('similar', () => findSimilar(this.#disk, this.#options.files, id, limit));
   }
 
   /** By model and number format. */
@@ -352,10 +353,11 @@ export class ChunkStore {
     return this.#disk.index.totals();
   }
 
-  /** Of the disk that holds the store; undefined if the disk does not report it. */
-  space(): Promise<DiskSpace | undefined> {
+  /** Of the disk that holds a folder, by default the store's own; undefined if the disk does not report it. */
+  space(folder = OWN_FOLDER): Promise<DiskSpace | undefined> {
     this.#requireOpen('space');
-    return (this.#options.fs ?? nodeFs).space(this.#options.dir);
+    const { layout } = this.#disk.folders.get(folder) ?? this.#disk.folders.own;
+    return this.#fs.space(layout.dir);
   }
 
   stats(): StoreStats {
@@ -541,9 +543,9 @@ export class ChunkStore {
   async #writeTo(folder: ChunkFolder, key: string, meta: PutMeta, write: WriteFile): Promise<void> {
     const temp = folder.layout.tempFile(key);
     try {
-      await requireSpace(this.#options.fs ?? nodeFs, folder.layout.dir);
+      await requireSpace(this.#fs, folder.layout.dir);
       const { bytes, onStored } = await write(temp);
-      const header = this.#options.files.readChunkHeader(temp);
+      const header = await this.#options.files.readChunkHeader(temp);
       await this.#changes.run(async () => {
         if (!folder.isReady)
           throw new KvasirError(

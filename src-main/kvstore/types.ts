@@ -40,7 +40,7 @@ export interface PrefixIdentity {
 /** Reads chunk files without a model. The Engine satisfies this. */
 export interface ChunkFiles {
   /** Reads a header. CHUNK_CORRUPT, CHUNK_VERSION. */
-  readChunkHeader(path: string): ChunkHeader;
+  readChunkHeader(path: string): Promise<ChunkHeader>;
   /** Reads the whole file and verifies every checksum. CHUNK_CORRUPT, CHUNK_VERSION. */
   verifyChunk(path: string): Promise<void>;
 }
@@ -69,10 +69,10 @@ export interface AddedFolder {
 }
 
 /**
- * 'not-connected': its marker file is missing, as when its drive is unplugged; 'in-use': by another Kvasir; 'failed': it
- * cannot be written or read.
+ * 'not-connected': its marker file is missing, as when its drive is unplugged; 'not-responding': its
+ * drive hangs; 'in-use': by another Kvasir; 'failed': it cannot be written or read.
  */
-export type FolderState = 'ready' | 'not-connected' | 'in-use' | 'failed';
+export type FolderState = 'ready' | 'not-connected' | 'not-responding' | 'in-use' | 'failed';
 
 /** A folder as the controller ranks it for new chunks. */
 export interface RankedFolder {
@@ -108,6 +108,8 @@ export interface StoreOptions {
   folders?: readonly AddedFolder[] | undefined;
   /** How often added folders are checked, in milliseconds. Default 10 s. */
   folderPollMs?: number | undefined;
+  /** How long the drive of an added folder may take to respond, in milliseconds. Default 12 s. */
+  folderPatienceMs?: number | undefined;
   /** Size limit of chunk files in bytes. Infinity for no limit. */
   diskBudgetBytes: number;
   /** Size limit of KV in memory in bytes; 0 keeps none. */

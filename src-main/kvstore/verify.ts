@@ -24,7 +24,7 @@ type Verdict = { kind: 'ok' } | Fault;
 async function examine(disk: ChunkDisk, files: ChunkFiles, row: ChunkRow): Promise<Verdict> {
   const path = disk.path(row);
   try {
-    const fault = faultOf(files.readChunkHeader(path), row);
+    const fault = faultOf(await files.readChunkHeader(path), row);
     if (fault) return { kind: 'corrupt', reason: fault };
     await files.verifyChunk(path);
     return { kind: 'ok' };
@@ -36,7 +36,7 @@ async function examine(disk: ChunkDisk, files: ChunkFiles, row: ChunkRow): Promi
 /** Reads a whole file from elsewhere and verifies that it matches a chunk's key. CHUNK_CORRUPT, CHUNK_VERSION. */
 export async function requireChunk(files: ChunkFiles, path: string, key: string): Promise<void> {
   await files.verifyChunk(path);
-  if (kindOf(files.readChunkHeader(path), key) === 'chunk') return;
+  if (kindOf(await files.readChunkHeader(path), key) === 'chunk') return;
   throw new KvasirError('CHUNK_CORRUPT', 'it is not the chunk that its key names');
 }
 

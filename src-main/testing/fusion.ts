@@ -489,9 +489,10 @@ export class FakeStore implements ChunkCache {
     return { leases, release: () => leases.forEach((lease) => lease.release()) };
   }
 
-  similar({ dtype }: ChunkIdentity, limit = 3): SimilarChunk[] {
+  similar({ dtype }: ChunkIdentity, limit = 3): Promise<SimilarChunk[]> {
     const alike = [...this.chunks].filter(([, chunk]) => chunk.dtype === dtype);
-    return alike.slice(0, limit).map(([key, { tokens }]) => ({ key, tokens, shared: 1 }));
+    const found = alike.slice(0, limit).map(([key, { tokens }]) => ({ key, tokens, shared: 1 }));
+    return Promise.resolve(found);
   }
 
   async reportCorrupt(key: string): Promise<void> {

@@ -193,7 +193,7 @@ function writeChunkFile(path: string, header: ChunkHeader, payload: Buffer): num
 }
 
 export const fakeFiles: ChunkFiles = {
-  readChunkHeader(path) {
+  async readChunkHeader(path) {
     const { header } = parseFile(path);
     return { ...header, tokens: Int32Array.from(header.tokens) };
   },

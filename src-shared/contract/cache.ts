@@ -116,8 +116,8 @@ const CacheFolderSchema = z.object({
   /** '' for the one in the data folder. */
   id: z.string(),
   path: z.string(),
-  /** 'not-connected': its drive is not; 'in-use': by another Kvasir; 'failed': see `problem`. */
-  state: z.enum(['ready', 'not-connected', 'in-use', 'failed']),
+  /** 'not-connected': its drive is not; 'not-responding': it hangs; 'in-use': by another Kvasir; 'failed': see `problem`. */
+  state: z.enum(['ready', 'not-connected', 'not-responding', 'in-use', 'failed']),
   problem: z.string(),
   /** Also while it is not connected: then they are computed when a question needs them. */
   chunks: z.int(),

@@ -22,3 +22,8 @@ export function onDrive(
     KVASIR_DRIVE_ERROR: String(errno),
   };
 }
+
+/** The same for a drive that opens no file while the file `flag` exists. */
+export function onHangingDrive(folder: string, flag: string): Record<string, string> {
+  return { LD_PRELOAD: LAYER, KVASIR_DRIVE_UNDER: folder, KVASIR_DRIVE_HANGS: flag };
+}

@@ -1,4 +1,5 @@
-// Makes the files below one folder those of a drive that refuses locks or shared mappings, as network drives do.
+// Makes the files below one folder those of a drive that refuses locks or shared mappings, or hangs, as network drives
+// do.
 // Preloaded into a program. Linux only.
 //   LD_PRELOAD=build/native/kvasir-drive.so KVASIR_DRIVE_UNDER=/data KVASIR_DRIVE_REFUSES=locks KVASIR_DRIVE_ERROR=37 \
 //     PROGRAM
@@ -7,6 +8,7 @@
 //   KVASIR_DRIVE_REFUSES  locks     fcntl's locks and flock
 //                         mappings  mmap with MAP_SHARED, which SQLite's -shm files need
 //   KVASIR_DRIVE_ERROR    errno of what is refused
+//   KVASIR_DRIVE_HANGS    path of a file: while it exists, files below the folder are not opened until it is gone
 //
 // Child processes run without it.
 #include <sys/file.h>
@@ -28,6 +30,7 @@ std::string of_environment(const char * name) {
 
 struct Drive {
     std::string under = of_environment("KVASIR_DRIVE_UNDER"), refuses = of_environment("KVASIR_DRIVE_REFUSES");
+    std::string hangs = of_environment("KVASIR_DRIVE_HANGS");
     int error = std::atoi(of_environment("KVASIR_DRIVE_ERROR").c_str());
 };
 
@@ -49,6 +52,23 @@ bool refused(const char * what, int fd) {
     return true;
 }
 
+void wait_for(const std::string & path) {
+    if (path.empty() || drive().hangs.empty()) return;
+    while (access(drive().hangs.c_str(), F_OK) == 0) usleep(10'000);
+}
+
+int open_at(int folder, const char * name, int flags, mode_t mode) {
+    const int saved = errno;
+    wait_for(path_below(drive().under, folder, name));
+    errno = saved;
+    return int(syscall(SYS_openat, folder, name, flags, mode));
+}
+
+// The mode that open() was called with, if it takes one.
+mode_t mode_of(int flags, va_list rest) {
+    return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(rest, mode_t) : 0;
+}
+
 int control(int fd, int command, void * value) {
     switch (command) {
         case F_GETLK:
@@ -65,6 +85,22 @@ int control(int fd, int command, void * value) {
 }  // namespace
 
 extern "C" {
+
+int open(const char * name, int flags, ...) {
+    va_list rest;
+    va_start(rest, flags);
+    const mode_t mode = mode_of(flags, rest);
+    va_end(rest);
+    return open_at(AT_FDCWD, name, flags, mode);
+}
+
+int open64(const char * name, int flags, ...) {
+    va_list rest;
+    va_start(rest, flags);
+    const mode_t mode = mode_of(flags, rest);
+    va_end(rest);
+    return open_at(AT_FDCWD, name, flags | O_LARGEFILE, mode);
+}
 
 int fcntl(int fd, int command, ...) {
     va_list rest;

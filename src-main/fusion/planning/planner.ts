@@ -89,7 +89,7 @@ export class Planner {
     const found: PromptPart[] = [];
     const slice = new TimeSlice(); // chunks that are not stored are matched with stored ones
     for (const part of parts) {
-      found.push(blends ? this.#lookUp(part, request, elsewhere) : part);
+      found.push(blends ? await this.#lookUp(part, request, elsewhere) : part);
       await slice.step();
     }
     const pieces = found.map((part, i) => this.#pieces(part, i, request, elsewhere));
@@ -144,12 +144,16 @@ export class Planner {
   }
 
   /** Records, for a chunk that is stored nowhere, its runs in other chunks. */
-  #lookUp(part: PromptPart, { model, dtype }: PlanRequest, elsewhere: ReadonlySet<string>): PromptPart {
+  async #lookUp(
+    part: PromptPart,
+    { model, dtype }: PlanRequest,
+    elsewhere: ReadonlySet<string>,
+  ): Promise<PromptPart> {
     const { store } = this.#options;
     if (part.kind !== 'chunk') return part;
     const key = keyFor(model, dtype, part);
     if (store.entry(key) || elsewhere.has(key)) return part;
-    const runs = findRuns(part.tokens, { model, store, dtype });
+    const runs = await findRuns(part.tokens, { model, store, dtype });
     return runs ? { ...part, runs } : part;
   }
 

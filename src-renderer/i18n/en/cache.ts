@@ -35,6 +35,7 @@ export const cache = {
     price: '{{price}} per GB',
     state: {
       'not-connected': 'Not connected: its chunks are used again when it is back',
+      'not-responding': 'Its drive does not respond: its chunks are used again when it does',
       'in-use': 'In use by another Kvasir',
       failed: 'Cannot be used',
     },

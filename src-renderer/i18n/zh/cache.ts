@@ -36,6 +36,7 @@ export const cache: Words<typeof en.cache> = {
     price: '每 GB {{price}}',
     state: {
       'not-connected': '未连接：重新连接后继续使用其中的文本块',
+      'not-responding': '驱动器没有响应：恢复响应后继续使用其中的文本块',
       'in-use': '正被另一个 Kvasir 使用',
       failed: '无法使用',
     },

@@ -106,6 +106,7 @@ async function added(client: CoreClient, dir: string): Promise<CacheFolder> {
 const STATES = {
   ready: 'ready',
   'not-connected': 'not connected',
+  'not-responding': 'not responding',
   'in-use': 'in use by another Kvasir',
   failed: 'failed',
 } as const satisfies Record<CacheFolder['state'], string>;
