@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { matrixValues, type ComparedMethod, type Comparison } from '../src-shared/comparison.ts';
 import { App } from '../src-main/app.ts';
 import { readLibrary } from './support/library.ts';
+import { readyData } from './support/ready-data.ts';
 
 let dir: string;
 let app: App;
@@ -13,7 +14,7 @@ let comparison: Comparison;
 
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'kvasir-compare-'));
-  app = await App.open({ dataDir: dir });
+  app = await App.open({ dataDir: await readyData(join(dir, 'data')) });
   await readLibrary(app);
   const { id } = app.chat.create({
     scope: { libraryIds: [], documentIds: [] },

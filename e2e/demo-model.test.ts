@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { App } from '../src-main/app.ts';
 import { UNCALIBRATED } from '../src-main/fusion/planning/controller.ts';
 import { readLibrary, type ReadLibrary } from './support/library.ts';
+import { readyData } from './support/ready-data.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
@@ -32,7 +33,7 @@ describe('the demo model', () => {
 
   beforeAll(async () => {
     dir = mkdtempSync(join(tmpdir(), 'kvasir-demo-'));
-    app = await App.open({ dataDir: dir });
+    app = await App.open({ dataDir: await readyData(join(dir, 'data')) });
     library = await readLibrary(app);
   });
   afterAll(async () => {
