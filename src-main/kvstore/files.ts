@@ -61,9 +61,8 @@ export class Layout {
     this.tmp = join(dir, 'tmp');
   }
 
-  /** Folders fan out by the key's first byte, so that none gets too long to list. */
   chunkDir(key: string): string {
-    return join(this.chunks, key.slice(0, 2));
+    return join(this.chunks, fanOut(key));
   }
 
   chunkFile(key: string, formatVersion: number): string {
@@ -85,11 +84,16 @@ export class Layout {
   }
 }
 
+/** The name of a chunk's folder: by the key's first byte, so that none gets too long to list. */
+export function fanOut(key: string): string {
+  return key.slice(0, 2);
+}
+
 /**
  * The version is part of the name, so that a newer Kvasir's file and ours can coexist under one key and neither ever
  * overwrites the other.
  */
-function chunkFileName(key: string, formatVersion: number): string {
+export function chunkFileName(key: string, formatVersion: number): string {
   return `${key}.v${formatVersion}.kvc`;
 }
 
