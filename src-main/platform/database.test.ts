@@ -1,9 +1,11 @@
 import {
   existsSync,
+  mkdirSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
+  readdirSync,
   rmSync,
+  rmdirSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -142,6 +144,20 @@ test("SQLite's failures have a type", () => {
   database.pragma('max_page_count = 2');
   const fill = (): number => database.run('INSERT INTO note (text) VALUES (?)', 'x'.repeat(100_000));
   expect(fill).toThrow(expect.objectContaining({ code: 'DISK_FULL' }));
+});
+
+test('a copy before a migration that cannot be made has a type, and leaves the database as it was', () => {
+  const path = filled();
+  const migrations = [NAMED, 'CREATE TABLE more (id INTEGER PRIMARY KEY)'];
+  mkdirSync(`${path}.v1.part`); // in its way
+  expect(() => openDatabase(path, migrations)).toThrow(
+    expect.objectContaining({
+      code: 'STORE_READ_ONLY',
+      message: expect.stringContaining(`The database ${path} could not be opened (`) as string,
+    }),
+  );
+  rmdirSync(`${path}.v1.part`);
+  expect(count(openDatabase(path, migrations))).toBe(200);
 });
 
 test('a failing disk is not reported as a full one', () => {

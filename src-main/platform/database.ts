@@ -209,14 +209,22 @@ export function openDatabase(path: string, migrations: readonly string[]): Datab
   try {
     return open(path, migrations, 'WAL');
   } catch (error) {
-    if (!isUnmapped(error)) throw databaseError(error, path);
+    if (!isUnmapped(error)) throw openingError(error, path);
   }
   // As on some network drives. Slower, since every transaction is synced.
   try {
     return open(path, migrations, 'TRUNCATE');
   } catch (error) {
-    throw databaseError(error, path);
+    throw openingError(error, path);
   }
+}
+
+/** Errors of SQLite, and of the file system as at the copy before a migration. */
+function openingError(error: unknown, path: string): unknown {
+  const isOfFiles = (error as NodeJS.ErrnoException).syscall !== undefined;
+  return isOfFiles
+    ? fileError(error, `The database ${path} could not be opened`)
+    : databaseError(error, path);
 }
 
 /** Whether the drive maps no file into the memory of several processes, which the log of WAL mode needs. */
