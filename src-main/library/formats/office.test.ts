@@ -143,6 +143,10 @@ test('passwords and damage of compound files', async () => {
     'Current User': Buffer.from('\x0b\0\0\0Ida'),
   });
   await expect(read(slides95, 'a.ppt')).rejects.toThrow('it is of a version of PowerPoint before 1997');
+  const word2 = Buffer.concat([Buffer.from('dba52d00', 'hex'), Buffer.alloc(600)]);
+  await expect(read(word2, 'a.doc')).rejects.toThrow('it is of a version of Word before 1997');
+  const perfect = Buffer.concat([Buffer.from('ff575043', 'hex'), Buffer.alloc(600)]);
+  await expect(read(perfect, 'a.doc')).rejects.toThrow('it is a document of WordPerfect');
   expect(await code(compoundFile({ Other: Buffer.alloc(9) }))).toBe('DOCUMENT_UNREADABLE');
   expect(await code(oldWordFile({ text: 'x\r', lengths: { body: 2 } }).subarray(0, 700))).toBe(
     'DOCUMENT_UNREADABLE',

@@ -6,13 +6,22 @@ import { decodeXml, OfficePackage } from './office/package.ts';
 /** Where a part's root element is looked for. */
 const HEAD_BYTES = 8192;
 
+/** Kinds of older programs, by their first bytes in hexadecimal. */
+const UNREAD: readonly (readonly [start: RegExp, what: string])[] = [
+  [/^(?:9ba5|dba5|dca5|31be|32be|fe3[247])/, 'it is of a version of Word before 1997'],
+  [/^ff575043/, 'it is a document of WordPerfect'],
+];
+
 /** Office documents of every age. They are told apart by their bytes: many have the extension of another kind. */
 export const office: DocumentParser = async (file) => (await officeParser(file))(file);
 
 export async function officeParser(file: SourceFile): Promise<DocumentParser> {
   const head = file.bytes.toString('latin1', 0, 1024).replace(/^(\u00ef\u00bb\u00bf)?\s*/, '');
   if (file.bytes.length === 0) throw noText(file.name, 'the file is empty');
-  if (file.bytes.toString('hex', 0, 8) === COMPOUND_MAGIC) return compoundParser(file);
+  const start = file.bytes.toString('hex', 0, 8);
+  if (start === COMPOUND_MAGIC) return compoundParser(file);
+  const unread = UNREAD.find(([magic]) => magic.test(start));
+  if (unread) throw broken(file.name, unread[1]);
   if (head.startsWith('{\\rt')) return (await import('./office/rtf.ts')).rtf;
   if (/^(<\?xml|<office:document)/.test(head) && /<office:document\s/.test(head))
     return (await import('./office/odf.ts')).odf;
