@@ -108,9 +108,6 @@ describe.skipIf(!hasDriveLayer() || !BUILT)('a data folder on a drive', () => {
   });
 });
 
-/** Milliseconds: a busy machine delays every call. */
-const RESPONSIVE_MS = 5000;
-
 test.skipIf(!hasDriveLayer())(
   'answers come without a cache folder whose drive hangs, and it is used again when it responds',
   async () => {
@@ -125,15 +122,10 @@ test.skipIf(!hasDriveLayer())(
       const { id } = await aboutSamples(app);
       await askSamples(app, id);
       writeFileSync(flag, '');
-      let slowest = 0;
       const asked = aboutSamples(app).then((other) => askSamples(app, other.id));
-      for (let done = false; !done;) {
-        const begin = performance.now();
+      // A main thread that waited for the drive would answer none of these: the drive responds only below.
+      for (let done = false; !done; done = await Promise.race([asked.then(() => true), sleep(50, false)]))
         await app.call('cache.stats', {});
-        slowest = Math.max(slowest, performance.now() - begin);
-        done = await Promise.race([asked.then(() => true), sleep(50, false)]);
-      }
-      expect(slowest).toBeLessThan(RESPONSIVE_MS);
       expect(await onDriveNow()).toMatchObject({ state: 'not-responding' });
       rmSync(flag);
       await expect.poll(async () => (await onDriveNow())?.state, { timeout: 60_000 }).toBe('ready');

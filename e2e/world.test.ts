@@ -15,6 +15,7 @@ import { removeDir, tempDir } from './cli-support.ts';
 import { FULL } from './support/full.ts';
 import { readyData } from './support/ready-data.ts';
 
+/** With the data folder in it. */
 let dir: string;
 let data: string;
 /** What the data folder contains and must keep. */
@@ -22,14 +23,14 @@ const kept: Acceptance[] = [];
 const chunks = new Map<string, string>();
 let answer: string;
 
-const requireKept = (): Promise<number> => check(data, kept, { chunks, answer });
+const requireKept = (): Promise<number> => check(dir, kept, { chunks, answer });
 
 beforeAll(async () => {
   dir = tempDir();
   data = await readyData(join(dir, 'data'));
   await withApp(data, async (app, client) => void kept.push(...(await fill(app, client, data))));
   const clean: Clean = { chunks };
-  await check(data, kept, clean);
+  await check(dir, kept, clean);
   answer = clean.answer ?? '';
 });
 afterAll(() => removeDir(dir));
