@@ -37,7 +37,9 @@ export function withFault(folder: string, log: string, fault?: DiskFault): Recor
   };
 }
 
+/** None of a process that ended before its first. */
 export function readCalls(log: string): Call[] {
+  if (!existsSync(log)) return [];
   const lines = readFileSync(log, 'utf8').split('\n').slice(0, -1);
   return lines.map((line) => {
     const [, fault, name = '', size, path = ''] = /^(!?)\d+ (\w+) (-?\d+) (.*)$/.exec(line) ?? [];
