@@ -147,6 +147,8 @@ test('passwords and damage of compound files', async () => {
   await expect(read(word2, 'a.doc')).rejects.toThrow('it is of a version of Word before 1997');
   const perfect = Buffer.concat([Buffer.from('ff575043', 'hex'), Buffer.alloc(600)]);
   await expect(read(perfect, 'a.doc')).rejects.toThrow('it is a document of WordPerfect');
+  const gbk = Buffer.concat([Buffer.from('dba5', 'hex'), Buffer.from('cef7d3d0d2bbd7f9c4a5b7bba1a3', 'hex')]);
+  expect((await read(gbk, 'a.doc')).text).toBe('邾西有一座磨坊。'); // text with the same first bytes
   expect(await code(compoundFile({ Other: Buffer.alloc(9) }))).toBe('DOCUMENT_UNREADABLE');
   expect(await code(oldWordFile({ text: 'x\r', lengths: { body: 2 } }).subarray(0, 700))).toBe(
     'DOCUMENT_UNREADABLE',

@@ -20,8 +20,6 @@ export async function officeParser(file: SourceFile): Promise<DocumentParser> {
   if (file.bytes.length === 0) throw noText(file.name, 'the file is empty');
   const start = file.bytes.toString('hex', 0, 8);
   if (start === COMPOUND_MAGIC) return compoundParser(file);
-  const unread = UNREAD.find(([magic]) => magic.test(start));
-  if (unread) throw broken(file.name, unread[1]);
   if (head.startsWith('{\\rt')) return (await import('./office/rtf.ts')).rtf;
   if (/^(<\?xml|<office:document)/.test(head) && /<office:document\s/.test(head))
     return (await import('./office/odf.ts')).odf;
@@ -31,7 +29,10 @@ export async function officeParser(file: SourceFile): Promise<DocumentParser> {
     return (await import('./mail.ts')).mhtml;
   if (head.startsWith('%PDF')) return (await import('./pdf.ts')).pdf;
   const isText = /\.do[ct]$/i.test(file.name) && !file.bytes.subarray(0, HEAD_BYTES).includes(0);
-  return isText ? (await import('./text.ts')).plainText : archiveParser(file);
+  if (isText) return (await import('./text.ts')).plainText;
+  const unread = UNREAD.find(([magic]) => magic.test(start));
+  if (unread) throw broken(file.name, unread[1]);
+  return archiveParser(file);
 }
 
 async function archiveParser(file: SourceFile): Promise<DocumentParser> {
