@@ -9,8 +9,8 @@ export type Drawn = { text: string } | { box: XmlElement } | { remark: string };
 export function drawnContents(drawing: XmlElement, texts: ReadonlyMap<string, string>): Drawn[] {
   const properties = descendants(drawing, 'docPr')[0];
   if (properties && attribute(properties, 'hidden') === '1') return [{ remark: 'drawing' }];
-  const description =
-    descendants(drawing, 'pic').length > 0 ? described(element(drawing, 'docPr'), 'descr') : [];
+  const about = element(drawing, 'docPr');
+  const description = about && descendants(drawing, 'pic').length > 0 ? described(about, 'descr') : [];
   const inner = elements(drawing).flatMap((child): Drawn[] => {
     switch (child.name) {
       case 'AlternateContent':
