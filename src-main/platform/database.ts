@@ -122,7 +122,8 @@ export class Database {
   /** Rows were deleted that people want gone: in a few seconds, no page and no log has them; in a large database, when it closes. */
   forget(): void {
     this.#checkpoints?.clean();
-    if (this.#bytes > VACUUMED_BYTES) this.pragma(`application_id = ${UNCLEAN}`);
+    if (this.#bytes > VACUUMED_BYTES && this.pragma('application_id') === 0)
+      this.pragma(`application_id = ${UNCLEAN}`); // another number is a format's own
   }
 
   get #bytes(): number {
