@@ -71,6 +71,17 @@ function fill({ data, notes, catalogue }: Kvasir, word: string): void {
 
 const texts = (database: Database): unknown[] => database.column('SELECT text FROM note');
 
+/** A closed Kvasir with other data than the backup that its next start restores. */
+async function awaitingRestore(): Promise<Kvasir> {
+  const kvasir = kvasirAt();
+  fill(kvasir, 'before');
+  const { path } = await kvasir.backups.create();
+  fill(kvasir, 'afterwards');
+  await kvasir.backups.restore(path);
+  kvasir.close();
+  return kvasir;
+}
+
 /** Simulates the next start. */
 function restart(kvasir: Kvasir, data = kvasir.data): Kvasir {
   kvasir.close();
@@ -156,12 +167,7 @@ describe('backup and restore', () => {
   });
 
   test('a start that was cut short in the middle of it goes on', async () => {
-    const kvasir = kvasirAt();
-    fill(kvasir, 'before');
-    const { path } = await kvasir.backups.create();
-    fill(kvasir, 'afterwards');
-    await kvasir.backups.restore(path);
-    kvasir.close();
+    const kvasir = await awaitingRestore();
     const ready = join(kvasir.data, 'restore-ready');
     // As after a crash that followed the first database: it is moved, the rest is not.
     const applying = join(kvasir.data, 'restore-applying');
@@ -187,12 +193,7 @@ describe('backup and restore', () => {
   });
 
   test('a step that fails, as on a full disk, ends the start with the reason, and the next start goes on', async () => {
-    const kvasir = kvasirAt();
-    fill(kvasir, 'before');
-    const { path } = await kvasir.backups.create();
-    fill(kvasir, 'afterwards');
-    await kvasir.backups.restore(path);
-    kvasir.close();
+    const kvasir = await awaitingRestore();
     writeFileSync(join(kvasir.data, 'restore-ready', 'old'), 'a file in the way');
     expect(() => applyRestore(kvasir.data, join(kvasir.data, 'cache'))).toThrow(
       expect.objectContaining({
