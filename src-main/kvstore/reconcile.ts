@@ -83,7 +83,7 @@ async function removeTemporaries(
   }
 }
 
-/** All chunk files by name; unknown items are recorded and left alone. Paths are joined by hand: that takes as long as the rest. */
+/** All chunk files by name; unknown items are recorded and left alone. join() would take as long as the rest. */
 async function scan(
   disk: ChunkDisk,
   { id, layout }: ChunkFolder,

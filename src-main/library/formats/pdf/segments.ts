@@ -24,7 +24,10 @@ interface Chunk extends Pick<Glyph, 'x' | 'end' | 'y' | 'size'> {
   base: { y: number; size: number };
 }
 
-/** In letter heights: a gap that is a space; one that separates columns or cells; one within a word that is not set apart; the distance between two baselines that are one. */
+/**
+ * In letter heights: a gap that is a space; one that separates columns or cells; one within a word that is not set apart; the distance
+ * between two baselines that are one.
+ */
 const SPACE = 0.11;
 const WIDE_GAP = 0.95;
 const TOUCHING = 0.02;
