@@ -68,7 +68,8 @@ struct Problem {
 
 // The rounding error of bf16 or 16-bit integers in rows and weights, or of f32 sums.
 double bound(const MatmulKernel & kernel) {
-    return !kernel.rounds() ? 1e-6 : std::string(kernel.name) == "avx512-bf16" ? 4e-3 : 5e-4;
+    const bool bf16 = kernel.tolerance > 0.01;
+    return !kernel.rounds() ? 1e-6 : bf16 ? 4e-3 : 5e-4;
 }
 
 // Whether one of our kernels computes the product of a [width, outputs] matrix with `rows` rows.

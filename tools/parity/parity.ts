@@ -9,7 +9,7 @@
  *   npm run parity -- --small --device Vulkan0
  *                                       the same with smaller models, prompts and answers: an emulated device (Mesa's lavapipe)
  *                                       takes minutes for it
- *   npm run parity -- --only q8_0 --kernels avx512-bf16,avx512-vnni,avx512,avx-vnni,avx2-int16,avx2,generic,ggml
+ *   npm run parity -- --only q8_0 --kernels amx,avx512-bf16,avx512-vnni,avx512,avx-vnni,avx2-int16,avx2,generic,ggml
  *                                       repeats the run with the kernels of each instruction set
  *
  * Exit code 1 if a bound is missed.
@@ -41,7 +41,7 @@ const ATTENTION: Record<string, string> = {
   'avx-vnni': 'avx2',
   'avx2-int16': 'avx2',
 };
-const MATMUL: Record<string, string> = { amx: '', generic: 'ggml' };
+const MATMUL: Record<string, string> = { generic: 'ggml' };
 
 // A process selects its kernels once.
 if (args.kernels) {

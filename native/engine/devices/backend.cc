@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <mutex>
 
 #include "engine/error.h"
@@ -90,6 +91,18 @@ void load_pack(const std::string & path) {
                     why_not_loaded(said) + ".",
                 "Install the GPU's driver, or run `npm run setup` with the pack's flag again; then test it again in "
                 "the settings.");
+}
+
+std::vector<ggml_backend_buffer_type_t> weight_layouts(ggml_backend_dev_t dev) {
+    std::vector<ggml_backend_buffer_type_t> all;
+    const auto extra = reinterpret_cast<ggml_backend_dev_get_extra_bufts_t>(
+        ggml_backend_reg_get_proc_address(ggml_backend_dev_backend_reg(dev), "ggml_backend_dev_get_extra_bufts"));
+    for (auto * type = extra ? extra(dev) : nullptr; type && *type; ++type) all.push_back(*type);
+    return all;
+}
+
+bool is_faulty_layout(ggml_backend_buffer_type_t layout) {
+    return std::strcmp(ggml_backend_buft_name(layout), "AMX") == 0;
 }
 
 std::vector<DeviceInfo> list_devices() {

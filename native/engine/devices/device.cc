@@ -1,7 +1,5 @@
 #include "device.h"
 
-#include <cstring>
-
 #include "engine/error.h"
 
 namespace kvasir {
@@ -27,12 +25,6 @@ bool counts_through_unused_descriptors(ggml_backend_dev_t dev) {
     return std::string(ggml_backend_dev_description(dev)).find("llvmpipe") != std::string::npos;
 }
 
-// ggml's products with weights in its AMX layout write beyond their work buffer (ggml-org/llama.cpp#20824 reports the
-// crash). Our own kernels use AMX with weights in plain memory.
-bool loses_memory(ggml_backend_buffer_type_t type) {
-    return std::strcmp(ggml_backend_buft_name(type), "AMX") == 0;
-}
-
 }  // namespace
 
 Device::Device(ggml_backend_dev_t dev, int threads, bool fixed)
@@ -46,10 +38,8 @@ Device::Device(ggml_backend_dev_t dev, int threads, bool fixed)
     galloc_.reset(ggml_gallocr_new(memory_.type()));
     ggml_backend_reg_t reg = ggml_backend_dev_backend_reg(dev);
     set_abort_ = proc<ggml_backend_set_abort_callback_t>(reg, "ggml_backend_set_abort_callback");
-    if (auto extra = proc<ggml_backend_dev_get_extra_bufts_t>(reg, "ggml_backend_dev_get_extra_bufts")) {
-        for (auto * type = extra(dev); type && *type; ++type)
-            if (!loses_memory(*type)) weight_types_.push_back(*type);
-    }
+    weight_types_ = weight_layouts(dev);
+    std::erase_if(weight_types_, is_faulty_layout);
     weight_types_.push_back(ggml_backend_dev_buffer_type(dev));
     if (!host_) return;
     set_threads_ = proc<ggml_backend_set_n_threads_t>(reg, "ggml_backend_set_n_threads");

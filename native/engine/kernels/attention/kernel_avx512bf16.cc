@@ -17,11 +17,9 @@ constexpr int BLOCK = 12;  // rows of sums: 24 of 32 registers
 #include "products_vdp.inc"
 #include "kernel.inc"
 
-bool usable() { return has_avx512() && __builtin_cpu_supports("avx512bf16"); }
-
 }  // namespace
 
 extern const AttentionKernel kernel;
-const AttentionKernel kernel = Kernel<Bf16Vectors>::make("avx512-bf16", usable);
+const AttentionKernel kernel = Kernel<Bf16Vectors>::make("avx512-bf16", has_fast_bf16);
 
 }  // namespace kvasir::avx512_bf16

@@ -3,7 +3,7 @@
 #include "engine/kernels/simd/isa.h"
 
 #if defined(__GNUC__) || defined(__clang__)
-#include "amx_tiles.h"
+#include "engine/kernels/simd/amx_tiles.h"
 #define WIDTH 16
 
 namespace kvasir::amx_emulated {

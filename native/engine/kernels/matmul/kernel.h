@@ -40,8 +40,9 @@ struct MatmulKernel {
 };
 
 // The kernel for weights of this type on this CPU, once it has passed matmul_error() with them; null: use ggml.
-// KVASIR_MATMUL names the fastest kernel allowed ("avx512-bf16", "avx512-vnni", "avx512", "avx-vnni", "avx2-int16",
-// "avx2"; "ggml": none). f16 weights, which no rounding kernel accepts, get the first non-rounding one from there on.
+// KVASIR_MATMUL names the fastest kernel allowed ("amx", "avx512-bf16", "avx512-vnni", "avx512", "avx-vnni",
+// "avx2-int16", "avx2"; "ggml": none). f16 weights, which no rounding kernel accepts, get the first non-rounding one
+// from there on.
 const MatmulKernel * matmul_kernel(ggml_type type);
 // The same for weights in `memory`, ggml's CPU_REPACK: q4_K and q4_0, if their layout is the one known here.
 const MatmulKernel * matmul_kernel_repacked(ggml_type type, ggml_backend_buffer_type_t memory);

@@ -14,13 +14,15 @@
 
 namespace kvasir {
 
-// Fastest first.
+// Fastest first; that with emulated tiles is for tests.
 #define KERNELS(KERNEL)                                     \
+    KVASIR_IF_AMX(KERNEL(matmul_amx, kernel))               \
     KVASIR_IF_AVX512BF16(KERNEL(matmul_avx512bf16, kernel)) \
     KVASIR_IF_AVX512VNNI(KERNEL(matmul_avx512vnni, kernel)) \
     KVASIR_IF_AVX512(KERNEL(matmul_avx512, kernel))         \
     KVASIR_IF_AVXVNNI(KERNEL(matmul_avxvnni, kernel))       \
-    KVASIR_IF_AVX2(KERNEL(matmul_avx2, int16_kernel) KERNEL(matmul_avx2, kernel))
+    KVASIR_IF_AVX2(KERNEL(matmul_avx2, int16_kernel) KERNEL(matmul_avx2, kernel)) \
+    KVASIR_IF_AVX512BF16(KERNEL(matmul_amx_emulated, kernel))
 
 #define DECLARE(isa, kernel) namespace isa { extern const MatmulKernel kernel; }
 KERNELS(DECLARE)
