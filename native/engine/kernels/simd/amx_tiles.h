@@ -1,6 +1,6 @@
 #pragma once
-// The AMX tile operations that the kernels use: eight tiles of 16 rows × 64 bytes. Two implementations of one interface:
-// the hardware's, and plain code that runs the same kernel in tests on machines without AMX.
+// The AMX tile operations that the kernels use: eight tiles of up to 16 rows × 64 bytes. Two implementations of one
+// interface: the hardware's, and plain code that runs the same kernel in tests on machines without AMX.
 //
 // Thread safety: every thread has its own tiles; the object belongs to the thread that constructs it.
 #include <algorithm>
