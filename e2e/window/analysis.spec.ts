@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Locator, Page } from '@playwright/test';
 import { temporaryFolder } from './support/app.ts';
+import { violationsIn } from './support/axe.ts';
 import { ANSWER_MS } from './support/chat.ts';
 import { runCommand } from './support/palette.ts';
 import { addByPath, createLibrary, libraryDone, rowOf } from './support/library.ts';
@@ -52,7 +52,9 @@ test.describe('from the library', () => {
       await expect(windows.nth(1)).toContainText(/9\d% of \d+ tokens from the cache/);
     });
 
-    await test.step('axe finds nothing serious', () => expectNothingSerious(window));
+    await test.step('axe finds nothing serious', async () => {
+      expect(await violationsIn(window)).toEqual([]);
+    });
 
     await test.step('a source opens the document at the passage', async () => {
       const second = window.getByRole('region', { name: 'Windows' }).getByRole('article').nth(1);
@@ -84,7 +86,7 @@ test('several questions are answered in a table, from the keyboard alone', async
     'Where does Project Polaris run?\n\nWho leads Project Polaris?\nWhere does Project Polaris run?',
   );
   await expect(window.getByText('3 questions')).toBeVisible();
-  await expectNothingSerious(window);
+  expect(await violationsIn(window)).toEqual([]);
   await field.press('Control+Enter');
 
   const table = window.getByRole('table', { name: 'Questions and answers' });
@@ -94,7 +96,7 @@ test('several questions are answered in a table, from the keyboard alone', async
   await expect(rowAt(table, 1)).toContainText('Riga');
   await expect(rowAt(table, 3)).toContainText('Riga');
   await expect(figures).toContainText('From the cache');
-  await expectNothingSerious(window);
+  expect(await violationsIn(window)).toEqual([]);
 
   await test.step('one can be asked again', async () => {
     await rowAt(table, 2)
@@ -128,10 +130,4 @@ async function exported(window: Page, format: string): Promise<string> {
   const download = window.waitForEvent('download');
   await window.getByRole('menuitem', { name: format }).click();
   return readFileSync(await (await download).path(), 'utf8');
-}
-
-async function expectNothingSerious(window: Page): Promise<void> {
-  const { violations } = await new AxeBuilder({ page: window }).analyze();
-  const found = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-  expect(found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)).toEqual([]);
 }

@@ -1,8 +1,8 @@
-import { AxeBuilder } from '@axe-core/playwright';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator, Page } from '@playwright/test';
 import type { TestHub } from '../../src-main/testing/hub-server.ts';
+import { violationsIn } from './support/axe.ts';
 import { answers, ANSWER_MS, stripOf } from './support/chat.ts';
 import { openHub } from './support/hub.ts';
 import { chatModels } from './support/models.ts';
@@ -28,10 +28,7 @@ async function discover(window: Page): Promise<void> {
   await window.getByRole('tab', { name: 'Discover' }).click();
 }
 
-async function expectAccessible(window: Page): Promise<void> {
-  const { violations } = await new AxeBuilder({ page: window }).analyze();
-  expect(violations).toEqual([]);
-}
+const IMPACTS = ['minor', 'moderate', 'serious', 'critical'];
 
 async function search(window: Page, words: string): Promise<void> {
   const field = window.getByRole('textbox', { name: /^Search 127\.0\.0\.1/ });
@@ -83,7 +80,7 @@ test('starting points for this machine come first, each a click away', async ({ 
   const first = section.getByRole('listitem').first();
   await first.getByRole('button', { name: /^Download / }).click();
   await expect(first.getByRole('button', { name: /^Use and ask: / })).toBeVisible();
-  await expectAccessible(window);
+  expect(await violationsIn(window, { impacts: IMPACTS })).toEqual([]);
 });
 
 test('a model in two files is one download; one with a wrong checksum is never a model', async ({
@@ -128,7 +125,7 @@ test('a gated repository says what to do; a token lets one in, and says where it
   await expect(row(window, 'Q4_K_M').getByRole('button')).toHaveCount(0);
 
   await expect(steps).toContainText('which only you can read');
-  await expectAccessible(window);
+  expect(await violationsIn(window, { impacts: IMPACTS })).toEqual([]);
   await steps.getByLabel(/^Token for 127/).fill(hub.token);
   await window.keyboard.press('Enter');
   await expect(row(window, 'Q4_K_M')).toContainText('Fits this machine');

@@ -88,6 +88,10 @@ export const PLACES: readonly Place[] = [
 
 export async function route(window: Page, path: string): Promise<void> {
   await window.evaluate((to) => (location.hash = to), path);
+  await loaded(window);
+}
+
+async function loaded(window: Page): Promise<void> {
   await expect(window.locator('main [class*=Loader]')).toHaveCount(0);
 }
 
@@ -143,6 +147,7 @@ async function view(
     const group = window.getByRole('radiogroup').nth(role === 'table' ? 1 : 0);
     await group.locator('label').nth(index).click();
   }
+  await loaded(window);
 }
 
 async function openSearch(window: Page): Promise<void> {
