@@ -35,6 +35,8 @@ export function Palette() {
       nothingFound={t('palette.nothing')}
       highlightQuery
       attributes={{ content: { 'aria-label': t('palette.open') } }}
+      // As behind dialogs. Spotlight's default blurs the whole window: without a GPU that takes tens of milliseconds for each frame.
+      overlayProps={{}}
       transitionProps={{ onExited: () => requestAnimationFrame(keepFocus) }}
       scrollable
       maxHeight={420}
