@@ -91,7 +91,7 @@ test('a folder that was added is there at the next start, and listed while it is
   const disk = tempDir();
   const { folders } = await first.service.add({ path: disk, budgetBytes: GB });
   const id = folders[1]?.id ?? '';
-  first.store.rankFolders(() => [
+  first.store.folders.rankBy(() => [
     { id, addsDelay: false },
     { id: '', addsDelay: false },
   ]);
@@ -108,7 +108,7 @@ test('a folder that was added is there at the next start, and listed while it is
   });
   expect([store.has(A), store.isAway(A)]).toEqual([false, true]);
   renameSync(join(disk, 'unplugged'), join(disk, 'kvasir-cache'));
-  await store.checkFolders();
+  await store.folders.check();
   expect((await service.list()).folders[1]).toMatchObject({ state: 'ready', chunks: 1 });
   expect(await store.acquire(A, model)).toBeDefined();
 });
@@ -117,7 +117,7 @@ test('a folder with pinned chunks that fit nowhere else stays in the settings', 
   const { service, store, settings } = await folderService();
   const { folders } = await service.add({ path: tempDir(), budgetBytes: GB });
   const id = folders[1]?.id ?? '';
-  store.rankFolders(() => [
+  store.folders.rankBy(() => [
     { id, addsDelay: false },
     { id: '', addsDelay: false },
   ]);

@@ -41,8 +41,8 @@ export class CacheFolderService {
   constructor(options: CacheFoldersOptions) {
     this.#options = options;
     const { store, settings } = options;
-    store.rankFolders(() => this.#placement().folders);
-    store.onFolders(() => this.#changed());
+    store.folders.rankBy(() => this.#placement().folders);
+    store.folders.onChange(() => this.#changed());
     this.#unsubscribe = settings.onChange((now, before) => void this.#apply(now, before));
     this.#measure();
   }
@@ -55,7 +55,8 @@ export class CacheFolderService {
     const list = folders.map(async ({ id, entries, ...folder }): Promise<CacheFolder> => {
       const set = cacheFolders.find((each) => each.id === id);
       const placed = placement.folders.find((each) => each.id === id);
-      const space = folder.state === 'ready' ? await store.space(id).catch(() => undefined) : undefined;
+      const space =
+        folder.state === 'ready' ? await store.folders.space(id).catch(() => undefined) : undefined;
       return {
         ...{ id, chunks: entries, ...folder },
         path: set?.path ?? this.#options.dir,
@@ -105,7 +106,7 @@ export class CacheFolderService {
   async remove({ id, deletePinned }: ParsedInputOf<'cache.removeFolder'>): Promise<FolderRemoval> {
     const { settings, store } = this.#options;
     this.#require(id);
-    const count = await this.#changes.run(() => store.removeFolder(id, deletePinned));
+    const count = await this.#changes.run(() => store.folders.remove(id, deletePinned));
     if (count.kept.chunks === 0)
       await this.#set(settings.current.cacheFolders.filter((folder) => folder.id !== id));
     return count;
@@ -148,8 +149,8 @@ export class CacheFolderService {
       .run(async () => {
         const stored = new Set(store.stats().folders.map(({ id }) => id));
         for (const { id } of before)
-          if (stored.has(id) && !now.some((folder) => folder.id === id)) await store.removeFolder(id, true);
-        for (const folder of now) await store.setFolder(folder);
+          if (stored.has(id) && !now.some((folder) => folder.id === id)) await store.folders.remove(id, true);
+        for (const folder of now) await store.folders.set(folder);
       })
       .catch((error: unknown) => log.warn('cache-folders-not-applied', { error: messageOf(error) }))
       .finally(() => this.#changed());
@@ -167,7 +168,7 @@ export class CacheFolderService {
       if (id === '' || state !== 'ready' || this.#measuring.has(id)) continue;
       if (planner.costs.bytesPerSecond(fileTier(id)) !== null) continue;
       this.#measuring.add(id);
-      store
+      store.folders
         .readSpeed(id)
         .then((times) => {
           for (const time of times) planner.costs.observeTransfer({ values: 1, ...time }, fileTier(id));

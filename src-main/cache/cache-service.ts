@@ -86,7 +86,7 @@ export class CacheService {
     const { store, dir, catalogue, settings, models, formats } = this.#options;
     const { entries, bytes, folders, pinned, prefixes, ram, hits, misses, prefetches, ...more } =
       store.stats();
-    const space = await store.space();
+    const space = await store.folders.space();
     const others = store.totals().filter(({ fingerprint }) => fingerprint !== this.#fingerprint);
     const total = this.#hits.update({ ram: hits.ram, disk: hits.disk, misses });
     const tokens = models.active ? catalogue.chunkTable.corpus(this.#activeSets).tokens : 0;
@@ -131,7 +131,7 @@ export class CacheService {
   /** A disk budget for the free space; null once somebody has set one: that is never questioned. */
   async proposal(): Promise<BudgetProposal | null> {
     const { store, settings } = this.#options;
-    const space = await store.space();
+    const space = await store.folders.space();
     return settings.current.diskBudgetBytes === undefined
       ? proposeBudget(space, store.stats().folders[0]?.bytes ?? 0)
       : null;

@@ -234,3 +234,7 @@ function* partsOf(keys: readonly string[]): Generator<readonly string[]> {
 function megabytes(bytes: number): string {
   return `${(bytes / 2 ** 20).toFixed(1)} MB`;
 }
+
+export function requireBudget(name: string, bytes: number): void {
+  if (!(bytes >= 0)) throw new TypeError(`${name} must be a number of bytes, 0 or more.`);
+}

@@ -1,4 +1,5 @@
 import { copyFile, open } from 'node:fs/promises';
+import type { FolderRemoval } from '../../src-shared/contract/cache.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { messageOf } from '../platform/failure.ts';
 import type { SerialQueue } from '../platform/serial-queue.ts';
@@ -9,14 +10,7 @@ import { OWN_FOLDER, type ChunkFolder } from './folders.ts';
 import type { ChunkRow } from './index-db.ts';
 import { WRITE_PATIENCE_MS } from './patient-fs.ts';
 import { requireSpace } from './reserve.ts';
-import type {
-  AddedFolder,
-  EntryKind,
-  EvictReport,
-  FolderRemoval,
-  FolderStats,
-  RankedFolder,
-} from './types.ts';
+import type { AddedFolder, EntryKind, EvictReport, FolderStats, RankedFolder } from './types.ts';
 
 interface FolderTiersOptions {
   disk: ChunkDisk;

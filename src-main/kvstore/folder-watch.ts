@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import type { FolderState } from '../../src-shared/contract/cache.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { messageOf } from '../platform/failure.ts';
 import { SerialQueue } from '../platform/serial-queue.ts';
@@ -7,7 +8,7 @@ import { enterMissing } from './find-similar.ts';
 import type { StoreFs } from './files.ts';
 import type { ChunkFolder } from './folders.ts';
 import { reconcile } from './reconcile.ts';
-import type { ChunkFiles, FolderState } from './types.ts';
+import type { ChunkFiles } from './types.ts';
 
 interface FolderWatchOptions {
   disk: ChunkDisk;
@@ -17,8 +18,6 @@ interface FolderWatchOptions {
   changes: SerialQueue;
   /** Interval of the checks in milliseconds. Default 10 s. */
   pollMs?: number | undefined;
-  /** A folder became ready, or ceased to be. */
-  onChange: () => void;
 }
 
 const POLL_MS = 10_000;
@@ -27,6 +26,8 @@ const OPENING_MS = 2000;
 
 /** Finds out whether added folders are connected, and makes their files and rows consistent when they become so. */
 export class FolderWatch {
+  /** Called when a folder became ready, or ceased to be. */
+  onChange: () => void = () => undefined;
   readonly #options: FolderWatchOptions;
   #timer: NodeJS.Timeout | undefined;
   readonly #checks = new SerialQueue();
@@ -62,12 +63,12 @@ export class FolderWatch {
   }
 
   async #check(): Promise<void> {
-    const { disk, onChange } = this.#options;
+    const { disk } = this.#options;
     for (const folder of disk.folders.added) {
       if (this.#closed) return;
       if (!folder.isReady) await this.#connect(folder);
       else if (!(await folder.isThere())) disk.disconnect(folder);
-      if (this.#told.get(folder.id) !== folder.state) onChange();
+      if (this.#told.get(folder.id) !== folder.state) this.onChange();
       this.#told.set(folder.id, folder.state);
     }
   }

@@ -84,7 +84,7 @@ describe('a folder beside the store’s own', () => {
     const other = await openTestStore({ dir: tempDir(), folders: [added] });
     expect(other.stats().folders[1]).toMatchObject({ state: 'in-use', entries: 0 });
     await store.close();
-    await other.checkFolders();
+    await other.folders.check();
     expect(other.stats().folders[1]).toMatchObject({ state: 'ready', entries: 1 });
     expect(other.has(A)).toBe(true);
   });
@@ -115,10 +115,10 @@ describe('a folder beside the store’s own', () => {
     const id = await prepareFolder(disk);
     expect(await prepareFolder(disk)).toBe(id);
     const store = await openTestStore({ dir: tempDir(), diskBudgetBytes: EACH });
-    await store.setFolder({ id, path: disk, budgetBytes: EACH });
+    await store.folders.set({ id, path: disk, budgetBytes: EACH });
     await fill(store, 2);
     expect(readdirSync(disk).sort()).toEqual(['kvasir-cache', 'thesis.txt']);
-    await store.removeFolder(id);
+    await store.folders.remove(id);
     expect(readdirSync(disk)).toEqual(['thesis.txt']);
   });
 });
@@ -129,7 +129,7 @@ describe('a folder that is not connected', () => {
     await fill(store, 3);
     store.pin(A);
     const plug = unplug(disk);
-    await store.checkFolders();
+    await store.folders.check();
     expect(store.stats().folders[1]).toMatchObject({ state: 'not-connected', entries: 2 });
     expect([...held(store, [A, B, C]), store.isAway(A)]).toEqual([false, false, true, true]);
     expect(await store.acquire(A, model)).toBeUndefined();
@@ -140,7 +140,7 @@ describe('a folder that is not connected', () => {
     ]);
     expect(await store.verify()).toMatchObject({ checked: 1, missing: [] });
     plug();
-    await store.checkFolders();
+    await store.folders.check();
     expect(store.stats().folders[1]).toMatchObject({ id: added.id, state: 'ready', entries: 2 });
     await touch(store, A);
     expect(store.list({ pinned: true })).toMatchObject([{ key: A, pinned: true }]);
@@ -153,14 +153,14 @@ describe('a folder that is not connected', () => {
     expect(await store.acquire(A, model)).toBeUndefined();
     expect(store.stats().folders[1]).toMatchObject({ state: 'not-connected', entries: 2 });
     plug();
-    await store.checkFolders();
+    await store.folders.check();
     await touch(store, A);
   });
 
   test('is noticed, going and coming, without being looked for', async () => {
     const { disk, store } = await twoFolders(1, 2, { folderPollMs: 10 });
     let told = 0;
-    store.onFolders(() => told++);
+    store.folders.onChange(() => told++);
     await fill(store, 3);
     const plug = unplug(disk);
     await expect.poll(() => store.has(A)).toBe(false);
@@ -179,7 +179,7 @@ describe('a folder that is not connected', () => {
     expect(again.recovery.rowsDropped).toBe(0);
     expect(held(again, [A, B, C])).toEqual([false, false, true]);
     plug();
-    await again.checkFolders();
+    await again.folders.check();
     expect(held(again, [A, B, C])).toEqual([true, true, true]);
   });
 
@@ -187,11 +187,11 @@ describe('a folder that is not connected', () => {
     const { dir, disk, store } = await twoFolders(2, 2);
     await fill(store, 3);
     const plug = unplug(disk);
-    await store.checkFolders();
+    await store.folders.check();
     await fill(store, 1);
     expect([hasFile(dir, A), folders(store)[A]]).toEqual([true, '']);
     plug();
-    await store.checkFolders();
+    await store.folders.check();
     expect([hasFile(disk, A), folders(store)[A]]).toEqual([false, '']);
     expect(store.list().filter(({ key }) => key === A)).toHaveLength(1);
   });
@@ -200,7 +200,7 @@ describe('a folder that is not connected', () => {
     const { disk, open, store } = await twoFolders(1, 2);
     await fill(store, 3);
     const plug = unplug(disk);
-    await store.checkFolders();
+    await store.folders.check();
     // Only what frees space now counts towards a number of bytes.
     expect(await store.evict({ bytes: 3 * EACH })).toMatchObject({ entries: 1, bytes: EACH });
     expect(await store.evict({ keys: [A] })).toMatchObject({ entries: 1, kept: 0 });
@@ -219,13 +219,13 @@ describe('a folder that is not connected', () => {
     await store.evict({ keys: [A] });
     expect(store.isAway(A)).toBe(false);
     plug();
-    await store.checkFolders();
+    await store.folders.check();
     expect([hasFile(disk, A), store.has(A), store.has(B)]).toEqual([false, false, true]);
   });
 
   test('that cannot be written leaves new chunks to the store’s own', async () => {
     const { disk, added, store } = await twoFolders(2, 99);
-    store.rankFolders(() => [
+    store.folders.rankBy(() => [
       { id: added.id, addsDelay: false },
       { id: '', addsDelay: false },
     ]);
@@ -305,7 +305,7 @@ describe('a drive that hangs', () => {
     lease?.release();
     respond();
     await expect.poll(() => opener.opened.length).toBe(2);
-    await store.checkFolders();
+    await store.folders.check();
     expect(store.stats().folders[1]).toMatchObject({ state: 'ready', problem: '', entries: 1 });
     expect((await store.acquire(A, opener))?.key).toBe(A);
     const { tokens } = model.encode(10).chunk;
@@ -322,7 +322,7 @@ describe('a drive that hangs', () => {
         hangs && path.startsWith(drive) ? never : fakeFiles.readChunkHeader(path),
     };
     const { store, disk: drive, added } = await twoFolders(3, 300, { folderPatienceMs: 50, files });
-    store.rankFolders(() => [{ id: added.id, addsDelay: false }]);
+    store.folders.rankBy(() => [{ id: added.id, addsDelay: false }]);
     const tokens = Int32Array.from({ length: 64 }, (_, i) => 1000 + i);
     const { key, chunk } = model.encodeTokens(tokens);
     await store.put(key, chunk);
@@ -341,7 +341,7 @@ describe('removing a folder', () => {
     await fill(store, 4);
     await store.evict({ keys: [D] });
     expect(folders(store)).toEqual({ [A]: added.id, [B]: added.id, [C]: '' });
-    expect(await store.removeFolder(added.id)).toEqual({ moved: 1, deleted: 1, kept: NONE });
+    expect(await store.folders.remove(added.id)).toEqual({ moved: 1, deleted: 1, kept: NONE });
     expect(store.stats()).toMatchObject({ entries: 2, bytes: 2 * EACH, folders: [{ id: '' }] });
     expect(existsSync(disk)).toBe(false);
   });
@@ -351,7 +351,7 @@ describe('removing a folder', () => {
     await fill(store, 4);
     store.pin(B);
     expect(folders(store)).toEqual({ [A]: added.id, [B]: added.id, [C]: '', [D]: '' });
-    expect(await store.removeFolder(added.id)).toEqual({ moved: 1, deleted: 1, kept: NONE });
+    expect(await store.folders.remove(added.id)).toEqual({ moved: 1, deleted: 1, kept: NONE });
     expect(folders(store)).toEqual({ [B]: '', [D]: '' });
   });
 
@@ -360,11 +360,11 @@ describe('removing a folder', () => {
     await fill(store, 3);
     for (const key of [B, C]) store.pin(key);
     const kept = { chunks: 1, bytes: EACH };
-    expect(await store.removeFolder(added.id)).toEqual({ moved: 0, deleted: 0, kept });
+    expect(await store.folders.remove(added.id)).toEqual({ moved: 0, deleted: 0, kept });
     expect(folders(store)).toEqual({ [A]: added.id, [B]: added.id, [C]: '' });
     const [, folder] = store.stats().folders;
     expect(folder).toMatchObject({ id: added.id, entries: 2, budgetBytes: 3 * EACH });
-    expect(await store.removeFolder(added.id, true)).toEqual({ moved: 0, deleted: 2, kept: NONE });
+    expect(await store.folders.remove(added.id, true)).toEqual({ moved: 0, deleted: 2, kept: NONE });
     expect(existsSync(disk)).toBe(false);
   });
 
@@ -373,11 +373,11 @@ describe('removing a folder', () => {
     await fill(store, 3);
     store.pin(A);
     unplug(disk);
-    await store.checkFolders();
+    await store.folders.check();
     const kept = { chunks: 1, bytes: EACH };
-    expect(await store.removeFolder(added.id)).toEqual({ moved: 0, deleted: 0, kept });
+    expect(await store.folders.remove(added.id)).toEqual({ moved: 0, deleted: 0, kept });
     expect(store.list()).toHaveLength(3);
-    expect(await store.removeFolder(added.id, true)).toMatchObject({ kept: NONE });
+    expect(await store.folders.remove(added.id, true)).toMatchObject({ kept: NONE });
     expect(store.list()).toHaveLength(1);
   });
 
@@ -385,8 +385,8 @@ describe('removing a folder', () => {
     const { disk, added, store } = await twoFolders(1, 3);
     await fill(store, 3);
     const plug = unplug(disk);
-    await store.checkFolders();
-    expect(await store.removeFolder(added.id)).toEqual({ moved: 0, deleted: 0, kept: NONE });
+    await store.folders.check();
+    expect(await store.folders.remove(added.id)).toEqual({ moved: 0, deleted: 0, kept: NONE });
     expect(store.list().map(({ key }) => key)).toEqual([C]);
     plug();
     expect(hasFile(disk, A)).toBe(true);
@@ -466,7 +466,7 @@ describe('demotion and promotion', () => {
   test('a folder that adds no delay keeps what is used', async () => {
     let now = 1e12;
     const { added, store } = await twoFolders(2, 99, { policy, clock: () => now });
-    store.rankFolders(() => [
+    store.folders.rankBy(() => [
       { id: added.id, addsDelay: false },
       { id: '', addsDelay: false },
     ]);
@@ -478,7 +478,7 @@ describe('demotion and promotion', () => {
     }
     await store.idle();
     expect(folders(store)).toEqual({ [A]: added.id });
-    await store.setFolder({ ...added, budgetBytes: EACH });
+    await store.folders.set({ ...added, budgetBytes: EACH });
     await fill(store, 2);
     expect(folders(store)).toEqual({ [A]: added.id, [B]: '' });
     expect(store.stats().moved).toEqual({ demoted: 0, promoted: 0, bytes: 0 });
@@ -488,21 +488,21 @@ describe('demotion and promotion', () => {
     const { added, store } = await twoFolders(2, 0);
     await fill(store, 2);
     expect(store.hasRoom(1000)).toBe(false);
-    await store.setFolder({ ...added, budgetBytes: 3 * EACH + 40_960 });
+    await store.folders.set({ ...added, budgetBytes: 3 * EACH + 40_960 });
     expect(store.hasRoom(1000)).toBe(true);
     await store.setBudget({ diskBytes: EACH });
     expect(folders(store)).toEqual({ [A]: added.id, [B]: '' });
     const { key, chunk } = model.encode(12);
     await store.put(key, chunk, { ahead: true });
     expect(folders(store)).toEqual({ [A]: added.id, [B]: '', [C]: added.id });
-    await store.setFolder({ ...added, budgetBytes: 0 });
+    await store.folders.set({ ...added, budgetBytes: 0 });
     // C is worth more than B, and A less.
     expect(folders(store)).toEqual({ [C]: '' });
   });
 
   test('prefixes stay in the store’s own folder', async () => {
     const { added, store } = await twoFolders(16, 99);
-    store.rankFolders(() => [
+    store.folders.rankBy(() => [
       { id: added.id, addsDelay: false },
       { id: '', addsDelay: false },
     ]);

@@ -3,13 +3,14 @@ import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
+import type { FolderState } from '../../src-shared/contract/cache.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { messageOf } from '../platform/failure.ts';
 import { codeOf } from './errors.ts';
 import { Layout, type StoreFs } from './files.ts';
 import { StoreLock } from './lock.ts';
 import { Quarantine, type QuarantineCap } from './quarantine.ts';
-import type { AddedFolder, FolderState } from './types.ts';
+import type { AddedFolder } from './types.ts';
 
 /** Id of the store's own folder. */
 export const OWN_FOLDER = '';

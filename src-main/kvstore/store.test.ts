@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { StoreFolders } from './store-folders.ts';
 import { ChunkStore } from './store.ts';
 import {
   FakeModel,
@@ -109,7 +110,7 @@ describe('after close', () => {
     ['after', (store) => store.after('', 1)],
     ['entry', (store) => store.entry('0'.repeat(64))],
     ['similar', (store) => store.similar({ fingerprint: '', dtype: 'f16', tokens: Int32Array.of(1) })],
-    ['space', (store) => store.space()],
+    ['folders.space', (store) => store.folders.space()],
     ['stats', (store) => store.stats()],
     ['totals', (store) => store.totals()],
     ['verify', (store) => store.verify()],
@@ -120,14 +121,14 @@ describe('after close', () => {
     ['used', (store) => store.used(A, { class: 'question' })],
     ['setPolicy', (store) => store.setPolicy('lru')],
     ['setBudget', (store) => store.setBudget({ diskBytes: 1 })],
-    ['readSpeed', (store) => store.readSpeed('0'.repeat(16))],
+    ['folders.readSpeed', (store) => store.folders.readSpeed('0'.repeat(16))],
     ['isAway', (store) => store.isAway(A)],
     ['path', (store) => store.path(A)],
-    ['setFolder', (store) => store.setFolder({ id: '0'.repeat(16), path: '/none', budgetBytes: 1 })],
-    ['removeFolder', (store) => store.removeFolder('0'.repeat(16))],
-    ['rankFolders', (store) => store.rankFolders(() => [])],
-    ['checkFolders', (store) => store.checkFolders()],
-    ['onFolders', (store) => store.onFolders(() => undefined)],
+    ['folders.set', (store) => store.folders.set({ id: '0'.repeat(16), path: '/none', budgetBytes: 1 })],
+    ['folders.remove', (store) => store.folders.remove('0'.repeat(16))],
+    ['folders.rankBy', (store) => store.folders.rankBy(() => [])],
+    ['folders.check', (store) => store.folders.check()],
+    ['folders.onChange', (store) => store.folders.onChange(() => undefined)],
   ];
 
   test.each(methods)('%s is misuse', async (name, call) => {
@@ -139,9 +140,10 @@ describe('after close', () => {
   });
 
   test('the table above has every public method', () => {
-    const all = Object.getOwnPropertyNames(ChunkStore.prototype).filter(
-      (name) => name !== 'constructor' && name !== 'close',
-    );
+    const all = [
+      ...Object.getOwnPropertyNames(ChunkStore.prototype),
+      ...Object.getOwnPropertyNames(StoreFolders.prototype).map((name) => `folders.${name}`),
+    ].filter((name) => !/^(close|(folders\.)?constructor)$/.test(name));
     expect(methods.map(([name]) => name).sort()).toEqual(all.sort());
   });
 

@@ -1,38 +1,25 @@
-import { KvasirError } from '../../src-shared/errors.ts';
 import type { ChunkKv } from '../engine/engine.ts';
-import { markSuspect } from '../platform/damaged-database.ts';
-import { messageOf } from '../platform/failure.ts';
 import { silentLogger, type Logger } from '../platform/logger.ts';
-import { SerialQueue } from '../platform/serial-queue.ts';
-import type { DiskSpace } from '../platform/space.ts';
-import { rowOf, type ChunkDisk } from './disk.ts';
-import { isCorruptDatabase, toStoreError } from './errors.ts';
+import { requireBudget } from './budget.ts';
+import type { PrefetchOutcome } from './chunk-leases.ts';
+import type { SavableChunk } from './chunk-writer.ts';
+import { toStoreError } from './errors.ts';
 import { requireEvictRequest } from './evict.ts';
-import { LRU, servedLast, type EvictionPolicy, type ServedTarget } from './eviction/policy.ts';
-import { Workload, type Access, type WorkloadOptions } from './eviction/workload.ts';
-import { isKey } from './hash.ts';
-import type { StoreFs } from './files.ts';
-import { FolderTiers } from './folder-tiers.ts';
-import { FolderWatch } from './folder-watch.ts';
-import { OWN_FOLDER, type ChunkFolder } from './folders.ts';
+import type { ServedTarget } from './eviction/policy.ts';
+import type { Access } from './eviction/workload.ts';
+import { findSimilar } from './find-similar.ts';
 import type { ChunkRow } from './index-db.ts';
-import type { StoreLock } from './lock.ts';
 import { openStore, type OpenedStore } from './open-store.ts';
-import { RamTier } from './ram-tier.ts';
-import { measureReads, type ReadTime } from './read-speed.ts';
-import { requireSpace } from './reserve.ts';
-import { ChunkLeases, type PrefetchOutcome } from './chunk-leases.ts';
-import { SharedChunks } from './shared-chunks.ts';
-import { enter, findSimilar } from './find-similar.ts';
-import type { SharedTier } from './shared-tier.ts';
+import type { SharedChunks } from './shared-chunks.ts';
+import type { StoreCalls } from './store-calls.ts';
+import { StoreFolders } from './store-folders.ts';
+import { StoreParts } from './store-parts.ts';
+import { storeStats } from './store-stats.ts';
 import type {
-  AddedFolder,
   ChunkEntry,
   ChunkOpener,
-  EntryKind,
   EvictReport,
   EvictRequest,
-  FolderRemoval,
   KindTotals,
   Lease,
   LeaseSet,
@@ -41,7 +28,6 @@ import type {
   PolicyName,
   PrefetchRoom,
   PutMeta,
-  RankedFolder,
   RecoveryReport,
   SimilarChunk,
   StoreOptions,
@@ -63,29 +49,17 @@ export { folderWithin, prepareFolder } from './folders.ts';
  * Chunk KV in folders on disk and in memory: one file a chunk, an SQLite index, budgets, leases.
  *
  * One process owns a store at a time. Calls may overlap; those that change files or rows run one after another. The
- * class is long because it is the only interface to the store, with many short methods; the parts are in separate
- * files. After close() every method but close() and Lease.release() throws (or rejects with) a TypeError.
+ * class is the only interface to the store, with many short methods; its parts do the work. After close() every method
+ * but close() and Lease.release() throws (or rejects with) a TypeError, those of `folders` too.
  */
 export class ChunkStore {
   readonly recovery: RecoveryReport;
   /** Chunks of other machines, if a shared tier was given. */
   readonly shared: SharedChunks | undefined;
-  readonly #options: StoreOptions;
-  readonly #disk: ChunkDisk;
-  readonly #fs: StoreFs;
-  readonly #lock: StoreLock;
-  readonly #tiers: FolderTiers;
-  readonly #watch: FolderWatch;
-  readonly #ramTier: RamTier;
-  readonly #workload: Workload;
-  readonly #serving: ChunkLeases;
-  /** Serialises everything that changes files or rows. */
-  readonly #changes = new SerialQueue();
-  readonly #puts = new Map<string, Promise<void>>();
-  readonly #calls = new Set<Promise<unknown>>();
-  #policy: PolicyName;
-  #served: ServedTarget | undefined;
-  #onFolders: (() => void) | undefined;
+  /** The folders of chunk files. */
+  readonly folders: StoreFolders;
+  readonly #calls: StoreCalls;
+  readonly #parts: StoreParts;
   #closing: Promise<void> | undefined;
 
   /**
@@ -101,8 +75,8 @@ export class ChunkStore {
     const opened = await openStore({ ...options, log, clock });
     const store = new ChunkStore(options, opened, log);
     try {
-      await store.#watch.start();
-      store.recovery.evicted = (await store.#changes.run(() => store.#tiers.shed())).entries;
+      await store.#parts.watch.start();
+      store.recovery.evicted = (await store.#parts.changes.run(() => store.#parts.tiers.shed())).entries;
     } catch (error) {
       await store.close();
       throw toStoreError(error, options.dir);
@@ -114,82 +88,41 @@ export class ChunkStore {
 
   private constructor(options: StoreOptions, opened: OpenedStore, log: Logger) {
     this.recovery = { ...opened.found, evicted: 0, ms: 0 };
-    this.#options = options;
-    this.#disk = opened.disk;
-    this.#fs = opened.fs;
-    this.#lock = opened.lock;
-    this.#policy = options.policy ?? 'lru';
-    const { disk, fs } = opened;
-    const { prefixShare = PREFIX_SHARE, files } = options;
-    const { makeWorkload = (about: WorkloadOptions) => new Workload(about) } = options;
-    const workload = makeWorkload({
-      memoryMs: MEMORY_MS,
-      remembered: REMEMBERED,
-      state: disk.index.workload(),
-    });
-    // A prompt's blocks are useful only with all preceding ones: always evict the tail of the oldest prompt first.
-    const policy = (kind: EntryKind): EvictionPolicy =>
-      this.#policy === 'lru' || kind === 'prefix' ? LRU : workload;
-    const ramTier = new RamTier({
-      budgetBytes: options.ramBudgetBytes,
-      prefixShare,
-      policy,
-      log,
-      clock: disk.clock,
-      onPullFailed: (key, error) => void this.#serving.onPullFailed(key, error),
-    });
-    this.#workload = workload;
-    this.#ramTier = ramTier;
-    this.shared = options.shared && this.#sharedChunks(options.shared, log);
-    this.#serving = new ChunkLeases({
-      ...{ disk, files, ramTier, workload, shared: this.shared },
-      changes: this.#changes,
-      onFileUse: (key, folder) => this.#tiers.used(key, folder),
-    });
-    const { folderPollMs: pollMs } = options;
-    this.#tiers = new FolderTiers({
-      ...{ disk, fs, prefixShare, changes: this.#changes },
-      budgetBytes: options.diskBudgetBytes,
-      added: options.folders ?? [],
-      policy: (kind) => servedLast(policy(kind), this.#served),
-      isInUse: (key) => this.#serving.inUse.count(key) > 0,
-      onLeaving: (key) => ramTier.drop(key),
-    });
-    this.#watch = new FolderWatch({
-      ...{ disk, files, fs, pollMs, changes: this.#changes },
-      onChange: () => this.#onFolders?.(),
-    });
+    this.#parts = new StoreParts(options, opened, log);
+    this.#calls = this.#parts.calls;
+    this.shared = this.#parts.shared;
+    this.folders = new StoreFolders(this.#parts);
   }
 
   /** Whether acquire() would look for a file; only reads the index. */
   has(key: string): boolean {
-    this.#requireOpen('has');
-    return this.#disk.row(key) !== undefined;
+    this.#calls.requireOpen('has');
+    return this.#parts.disk.row(key) !== undefined;
   }
 
   /** Whether a chunk is stored in a folder that is not connected now. */
   isAway(key: string): boolean {
-    this.#requireOpen('isAway');
-    return !this.has(key) && this.#disk.listed(key) !== undefined;
+    this.#calls.requireOpen('isAway');
+    return !this.has(key) && this.#parts.disk.listed(key) !== undefined;
   }
 
   /** The file of a chunk; undefined if it cannot be served. */
   path(key: string): string | undefined {
-    this.#requireOpen('path');
-    const row = this.#disk.row(key);
-    return row && this.#disk.path(row);
+    this.#calls.requireOpen('path');
+    const row = this.#parts.disk.row(key);
+    return row && this.#parts.disk.path(row);
   }
 
   /** Whether a chunk is in memory, about to be, or in use: others that need it now share what is read. Reads nothing. */
   isOpen(key: string): boolean {
-    this.#requireOpen('isOpen');
-    return this.#ramTier.isOpen(key);
+    this.#calls.requireOpen('isOpen');
+    return this.#parts.ramTier.isOpen(key);
   }
 
   /** What the model in use can be served: everything else leaves first. Absent: all entries are alike. */
   serve(target: ServedTarget | undefined): void {
-    this.#requireOpen('serve');
-    this.#served = target;
+    this.#calls.requireOpen('serve');
+    this.#parts.served = target;
   }
 
   /**
@@ -197,24 +130,24 @@ export class ChunkStore {
    * chunk, whose earlier uses count; absent: it has none.
    */
   hasRoom(bytes: number, key?: string): boolean {
-    this.#requireOpen('hasRoom');
-    return this.#tiers.hasRoom(bytes + HEADER_BYTES, this.#absentWorth(key));
+    this.#calls.requireOpen('hasRoom');
+    return this.#parts.writer.hasRoom(bytes, key);
   }
 
   /** A search found a chunk's text, or a person opened it: worth more than what nobody asked for, stored or not. */
   found(key: string): void {
-    this.#requireOpen('found');
-    const { clock, index } = this.#disk;
-    const [row, now] = [this.#disk.row(key), clock()];
-    const name = this.#workload.found(key, now, row);
+    this.#calls.requireOpen('found');
+    const { disk, workload } = this.#parts;
+    const [row, now] = [disk.row(key), disk.clock()];
+    const name = workload.found(key, now, row);
     if (row && name !== undefined)
-      index.use(row, { class: name, lastUsedAt: now, order: index.nextOrder(), offset: 0 }, 0);
+      disk.index.use(row, { class: name, lastUsedAt: now, order: disk.index.nextOrder(), offset: 0 }, 0);
   }
 
   /** A prompt needed a chunk but computed its text: for eviction that is a use, as if acquire() had been called. */
   used(key: string, access: Access): void {
-    this.#requireOpen('used');
-    this.#serving.used(key, access);
+    this.#calls.requireOpen('used');
+    this.#parts.leases.used(key, access);
   }
 
   /**
@@ -222,23 +155,8 @@ export class ChunkStore {
    * the chunk. Evicts others to fit the budget. TypeError if the chunk does not match the key. CACHE_FULL (only
    * ahead of use), DISK_FULL (also if the budget cannot hold it), STORE_READ_ONLY.
    */
-  put(
-    key: string,
-    chunk: Pick<ChunkKv, 'save'> & Partial<Pick<ChunkKv, 'bytes'>>,
-    meta: PutMeta = {},
-  ): Promise<void> {
-    return this.#call('put', () => {
-      if (!isKey(key)) throw new TypeError('ChunkStore.put: key must come from chunkKey().');
-      const size = chunk.bytes === undefined ? undefined : chunk.bytes + HEADER_BYTES;
-      return this.#writeOnce(key, size, meta, async (temp) => {
-        const bytes = await chunk.save(temp);
-        // Prefixes are not shared between machines.
-        const onStored = (row: ChunkRow): void => {
-          if (row.kind === 'chunk') this.shared?.offer(key, this.#disk.path(row));
-        };
-        return { bytes, onStored };
-      });
-    });
+  put(key: string, chunk: SavableChunk, meta: PutMeta = {}): Promise<void> {
+    return this.#calls.run('put', () => this.#parts.writer.put(key, chunk, meta));
   }
 
   /**
@@ -248,7 +166,7 @@ export class ChunkStore {
    * eviction policy. CHUNK_MISMATCH if the opener is another model than the key's.
    */
   acquire(key: string, opener: ChunkOpener, access: Access = OTHER): Promise<Lease | undefined> {
-    return this.#call('acquire', () => this.#serving.acquire(key, opener, access));
+    return this.#calls.run('acquire', () => this.#parts.leases.acquire(key, opener, access));
   }
 
   /**
@@ -257,7 +175,7 @@ export class ChunkStore {
    * CHUNK_MISMATCH: then it is quarantined.
    */
   borrow<T>(key: string, opener: ChunkOpener, task: (chunk: ChunkKv) => Promise<T>): Promise<T | undefined> {
-    return this.#call('borrow', () => this.#serving.borrow(key, opener, task));
+    return this.#calls.run('borrow', () => this.#parts.leases.borrow(key, opener, task));
   }
 
   /**
@@ -266,7 +184,7 @@ export class ChunkStore {
    * chunk in memory. It does not count as a use. Keys may repeat. ABORTED, CHUNK_MISMATCH as acquire().
    */
   acquireMany(keys: Iterable<string>, opener: ChunkOpener, signal?: AbortSignal): Promise<LeaseSet> {
-    return this.#call('acquireMany', () => this.#serving.acquireMany(keys, opener, signal));
+    return this.#calls.run('acquireMany', () => this.#parts.leases.acquireMany(keys, opener, signal));
   }
 
   /**
@@ -275,28 +193,29 @@ export class ChunkStore {
    * CHUNK_MISMATCH as acquire().
    */
   prefetch(key: string, opener: ChunkOpener, room: PrefetchRoom = 'free'): Promise<PrefetchOutcome> {
-    return this.#call('prefetch', () => this.#serving.prefetch(key, opener, room));
+    return this.#calls.run('prefetch', () => this.#parts.leases.prefetch(key, opener, room));
   }
 
   /** Quarantines the file of a lease that proved corrupt while its layers were read. Release the lease as usual. */
   reportCorrupt(key: string): Promise<void> {
-    return this.#call('reportCorrupt', () =>
-      this.#serving.discard(key, 'a layer failed its checksum while it was used'),
+    return this.#calls.run('reportCorrupt', () =>
+      this.#parts.leases.discard(key, 'a layer failed its checksum while it was used'),
     );
   }
 
   /** Drops the KV that an opener read into memory; call before disposing a model. Its leases must be released. */
   forget(opener: object): Promise<void> {
-    return this.#call('forget', () => this.#serving.forget(opener));
+    return this.#calls.run('forget', () => this.#parts.leases.forget(opener));
   }
 
   /** Resolves when no chunk is being read into memory, or moved between folders, in the background. */
   idle(): Promise<void> {
-    return this.#call('idle', async () => {
-      if (this.shared) await this.shared.idle();
-      await this.#ramTier.idle();
-      await this.#tiers.idle();
-      await this.#changes.run(() => Promise.resolve());
+    return this.#calls.run('idle', async () => {
+      const { shared, ramTier, tiers, changes } = this.#parts;
+      if (shared) await shared.idle();
+      await ramTier.idle();
+      await tiers.idle();
+      await changes.run(() => Promise.resolve());
     });
   }
 
@@ -311,8 +230,8 @@ export class ChunkStore {
 
   /** Most recently used first. */
   list(filter: ListFilter = {}): ChunkEntry[] {
-    this.#requireOpen('list');
-    return this.#disk.index.list(filter).map((row) => this.#entry(row));
+    this.#calls.requireOpen('list');
+    return this.#parts.disk.index.list(filter).map((row) => this.#entry(row));
   }
 
   /**
@@ -320,22 +239,23 @@ export class ChunkStore {
    * change.
    */
   after(key: string, limit: number): ListedEntry[] {
-    this.#requireOpen('after');
-    const rows = this.#disk.index.listed(key, limit);
+    this.#calls.requireOpen('after');
+    const { disk, ramTier } = this.#parts;
+    const rows = disk.index.listed(key, limit);
     // The rows are modified in place, not copied: there are tens of thousands.
     return rows.map((row) =>
       Object.assign(row, {
         pinned: row.pinned === 1,
-        away: this.#disk.isAway(row),
-        inRam: this.#ramTier.isInRam(row.key),
+        away: disk.isAway(row),
+        inRam: ramTier.isInRam(row.key),
       }),
     );
   }
 
   /** The entry of a key; undefined if it is not stored. The most recent uses may not be counted yet. */
   entry(key: string): ChunkEntry | undefined {
-    this.#requireOpen('entry');
-    const row = this.#disk.row(key);
+    this.#calls.requireOpen('entry');
+    const row = this.#parts.disk.row(key);
     return row && this.#entry(row);
   }
 
@@ -344,139 +264,56 @@ export class ChunkStore {
    * text. The caller has to find the common parts; leasing one may fail.
    */
   similar(id: TextIdentity, limit = 3): Promise<SimilarChunk[]> {
-    return this.#call('similar', () => findSimilar(this.#disk, this.#options.files, id, limit));
+    return this.#calls.run('similar', () => findSimilar(this.#parts.disk, this.#parts.files, id, limit));
   }
 
   /** By model and number format. */
   totals(): KindTotals[] {
-    this.#requireOpen('totals');
-    return this.#disk.index.totals();
-  }
-
-  /** Of the disk that holds a folder, by default the store's own; undefined if the disk does not report it. */
-  space(folder = OWN_FOLDER): Promise<DiskSpace | undefined> {
-    this.#requireOpen('space');
-    const { layout } = this.#disk.folders.get(folder) ?? this.#disk.folders.own;
-    return this.#fs.space(layout.dir);
+    this.#calls.requireOpen('totals');
+    return this.#parts.disk.index.totals();
   }
 
   stats(): StoreStats {
-    this.#requireOpen('stats');
-    const { index, folders, newerFormat } = this.#disk;
-    const { ram, disk, misses, prefetched, prefetchHits } = this.#serving.counts;
-    const { entries, bytes, budgetBytes, prefixBytes } = this.#ramTier;
-    const quarantined = folders.ready.map(({ quarantine }) => quarantine.totals);
-    const newerBytes = [...newerFormat.values()].reduce((sum, size) => sum + size, 0);
-    return {
-      entries: folders.ready.reduce((sum, { id }) => sum + index.entriesIn(id), 0),
-      bytes: folders.ready.reduce((sum, { id }) => sum + index.bytesIn(id), 0),
-      diskBudgetBytes: this.#tiers.budgetBytes,
-      folders: this.#tiers.stats(),
-      prefixes: { ...index.held('prefix'), budgetBytes: this.#tiers.own.prefixBytes, ramBytes: prefixBytes },
-      pinned: index.pinnedTotals(),
-      leased: this.#serving.leases.size,
-      ram: { entries, bytes, budgetBytes },
-      hits: { ram, disk, shared: this.shared?.counts.hits ?? 0 },
-      misses,
-      prefetches: { made: prefetched, used: prefetchHits },
-      ...(this.shared && { shared: { ...this.shared.counts } }),
-      evictions: this.#tiers.evictions,
-      moved: { ...this.#tiers.moved },
-      quarantine: {
-        files: quarantined.reduce((sum, { files }) => sum + files, 0),
-        bytes: quarantined.reduce((sum, { bytes }) => sum + bytes, 0),
-      },
-      newerFormat: { files: newerFormat.size, bytes: newerBytes },
-    };
+    this.#calls.requireOpen('stats');
+    return storeStats(this.#parts);
   }
 
   /** Reads and verifies every file; quarantines corrupt ones. Does not block other calls. ABORTED by close(). */
   verify(onProgress: (progress: VerifyProgress) => void = () => undefined): Promise<VerifyReport> {
+    const { disk, files, leases, calls } = this.#parts;
     const hooks = {
-      holding: <T>(key: string, task: () => Promise<T>) => this.#serving.holding(key, task),
-      settle: ({ key }: ChunkRow, fault: Fault) => this.#serving.settle(key, fault),
-      isClosing: () => this.#closing !== undefined,
+      holding: <T>(key: string, task: () => Promise<T>) => leases.holding(key, task),
+      settle: ({ key }: ChunkRow, fault: Fault) => leases.settle(key, fault),
+      isClosing: () => calls.isClosed,
     };
-    return this.#call('verify', () => verifyAll(this.#disk, this.#options.files, hooks, onProgress));
+    return calls.run('verify', () => verifyAll(disk, files, hooks, onProgress));
   }
 
   /** Removes entries; pinned and leased ones stay. */
   evict(request: EvictRequest): Promise<EvictReport> {
-    return this.#call('evict', () => {
+    return this.#calls.run('evict', () => {
       requireEvictRequest(request);
-      return this.#changes.run(() => this.#tiers.own.evict(request));
+      return this.#parts.changes.run(() => this.#parts.tiers.own.evict(request));
     });
   }
 
   /** Changes budgets and evicts the excess. */
   setBudget(budget: { diskBytes?: number; ramBytes?: number }): Promise<EvictReport> {
-    return this.#call('setBudget', () => {
-      const { diskBytes = this.#tiers.own.bytes, ramBytes = this.#ramTier.budgetBytes } = budget;
+    return this.#calls.run('setBudget', () => {
+      const { tiers, ramTier, changes } = this.#parts;
+      const { diskBytes = tiers.own.bytes, ramBytes = ramTier.budgetBytes } = budget;
       requireBudget('ChunkStore.setBudget: diskBytes', diskBytes);
       requireBudget('ChunkStore.setBudget: ramBytes', ramBytes);
-      this.#tiers.own.bytes = diskBytes;
-      this.#ramTier.setBudget(ramBytes);
-      return this.#changes.run(() => this.#tiers.shed());
+      tiers.own.bytes = diskBytes;
+      ramTier.setBudget(ramBytes);
+      return changes.run(() => tiers.shed());
     });
-  }
-
-  /** Adds a folder of chunk files, or changes its budget. Resolves when it is ready, or found not to be. */
-  setFolder(folder: AddedFolder): Promise<void> {
-    return this.#call('setFolder', async () => {
-      requireBudget('ChunkStore.setFolder: budgetBytes', folder.budgetBytes);
-      if (!this.#disk.folders.get(folder.id)) this.#disk.folders.add(folder);
-      this.#tiers.set(folder);
-      await this.#watch.start();
-      await this.#changes.run(() => this.#tiers.shed());
-    });
-  }
-
-  /**
-   * Removes a folder: its chunks move to others as far as these have free room, the rest is deleted. Of a folder that is
-   * not connected the files stay. It is not removed if pinned chunks in it cannot be moved, unless these may be deleted.
-   */
-  removeFolder(id: string, deletePinned = false): Promise<FolderRemoval> {
-    return this.#call('removeFolder', async () => {
-      const count = await this.#tiers.empty(id, deletePinned);
-      if (count.kept.chunks > 0) return count;
-      await this.#changes.run(async () => {
-        this.#disk.index.forgetFolder(id);
-        this.#tiers.delete(id);
-        await this.#disk.folders.delete(id);
-      });
-      return count;
-    });
-  }
-
-  /** How the controller ranks the folders for new chunks, cheapest of those that add no delay first. */
-  rankFolders(rank: () => readonly RankedFolder[]): void {
-    this.#requireOpen('rankFolders');
-    this.#tiers.rankBy(rank);
-  }
-
-  /** Measures how fast an added folder's disk is read, with a file that it writes for this. Node's errors of the file system. */
-  readSpeed(id: string): Promise<ReadTime[]> {
-    return this.#call('readSpeed', async () => {
-      const folder = this.#disk.folders.get(id);
-      return folder?.isReady === true ? measureReads(folder.layout.tmp) : [];
-    });
-  }
-
-  /** Looks which added folders are connected, as it does from time to time. */
-  checkFolders(): Promise<void> {
-    return this.#call('checkFolders', () => this.#watch.check());
-  }
-
-  /** Calls `listener` when a folder becomes ready, or ceases to be. */
-  onFolders(listener: () => void): void {
-    this.#requireOpen('onFolders');
-    this.#onFolders = listener;
   }
 
   /** Changes the eviction policy; both policies have seen every use. */
   setPolicy(policy: PolicyName): void {
-    this.#requireOpen('setPolicy');
-    this.#policy = policy;
+    this.#calls.requireOpen('setPolicy');
+    this.#parts.policy = policy;
   }
 
   /** Waits for calls in progress, writes pending data, and releases the lock. */
@@ -486,163 +323,44 @@ export class ChunkStore {
   }
 
   async #shutDown(): Promise<void> {
-    if (this.shared) await this.shared.close();
-    this.#tiers.close();
-    await Promise.allSettled(this.#calls);
-    await this.#ramTier.close();
-    await this.#changes.run(() => Promise.resolve());
-    await this.#watch.close();
-    this.#disk.index.flush();
-    this.#disk.index.keepWorkload(this.#workload.state());
-    this.#disk.index.close();
-    this.#lock.release();
-  }
-
-  #sharedChunks(tier: SharedTier, log: Logger): SharedChunks {
-    const disk = this.#disk;
-    return new SharedChunks({
-      ...{ tier, log, files: this.#options.files },
-      has: (key) => disk.row(key) !== undefined,
-      keep: (key, bytes, write, label = '') =>
-        this.#writeOnce(key, bytes, { label }, async (temp) => ({ bytes: await write(temp) })).catch(
-          (error: unknown) => {
-            throw this.#typed(error);
-          },
-        ),
-    });
-  }
-
-  /** Two callers that store the same chunk concurrently write it once. */
-  #writeOnce(key: string, bytes: number | undefined, meta: PutMeta, write: WriteFile): Promise<void> {
-    const running = this.#puts.get(key);
-    if (running) return running;
-    const writing = this.#write(key, bytes, meta, write).finally(() => this.#puts.delete(key));
-    this.#puts.set(key, writing);
-    return writing;
-  }
-
-  /** `bytes`: of the file, if known. */
-  async #write(key: string, bytes: number | undefined, meta: PutMeta, write: WriteFile): Promise<void> {
-    if (this.#disk.row(key)) {
-      if (meta.pinned) this.#disk.index.setPinned(key, true);
-      return;
-    }
-    const worth = meta.ahead ? this.#absentWorth(key) : undefined;
-    const folder = this.#tiers.choose(bytes, worth);
-    try {
-      await this.#writeTo(folder, key, meta, write);
-    } catch (error) {
-      if (folder.id === OWN_FOLDER) throw error;
-      const problem = { folder: folder.layout.dir, error: messageOf(error) };
-      this.#disk.log.warn('A chunk could not be written to an added folder.', problem);
-      await this.#disk.isStillThere({ folder: folder.id });
-      await this.#writeTo(this.#disk.folders.own, key, meta, write);
-    }
-  }
-
-  async #writeTo(folder: ChunkFolder, key: string, meta: PutMeta, write: WriteFile): Promise<void> {
-    const temp = folder.layout.tempFile(key);
-    try {
-      await requireSpace(this.#fs, folder.layout.dir);
-      const { bytes, onStored } = await write(temp);
-      const header = await this.#options.files.readChunkHeader(temp);
-      await this.#changes.run(async () => {
-        if (!folder.isReady)
-          throw new KvasirError(
-            'STORE_READ_ONLY',
-            `The cache folder ${folder.layout.dir} is no longer connected.`,
-          );
-        const { clock, index } = this.#disk;
-        const now = clock();
-        const made = {
-          now,
-          order: index.nextOrder(),
-          last: this.#workload.stored(key, now),
-          folder: folder.id,
-          meta,
-        };
-        const row = rowOf(key, header, bytes, made);
-        await this.#tiers.makeRoom(row, meta.ahead ? this.#absentWorth(key) : undefined);
-        await this.#disk.commit(temp, row);
-        if (row.kind === 'chunk') enter(this.#disk, key, header.tokens);
-        onStored?.(row);
-      });
-    } catch (error) {
-      await this.#disk.removeTemp(temp);
-      throw error;
-    }
-  }
-
-  #absentWorth(key?: string): number {
-    const last = key === undefined ? undefined : this.#workload.last(key);
-    const policy = this.#policy === 'lru' ? LRU : this.#workload;
-    return policy.absent(last, this.#disk.clock());
+    const { calls, shared, tiers, ramTier, changes, watch, disk, workload, lock } = this.#parts;
+    calls.close();
+    if (shared) await shared.close();
+    tiers.close();
+    await calls.settled();
+    await ramTier.close();
+    await changes.run(() => Promise.resolve());
+    await watch.close();
+    disk.index.flush();
+    disk.index.keepWorkload(workload.state());
+    disk.index.close();
+    lock.release();
   }
 
   #entry(row: ChunkRow): ChunkEntry {
+    const { disk, leases, ramTier } = this.#parts;
     return {
       ...row,
       pinned: row.pinned === 1,
-      away: this.#disk.isAway(row),
-      leases: this.#serving.leases.count(row.key),
-      inRam: this.#ramTier.isInRam(row.key),
+      away: disk.isAway(row),
+      leases: leases.leases.count(row.key),
+      inRam: ramTier.isInRam(row.key),
     };
   }
 
   #setPinned(method: string, key: string, pinned: boolean): boolean {
-    this.#requireOpen(method);
+    this.#calls.requireOpen(method);
     try {
-      return this.#disk.listed(key) !== undefined && this.#disk.index.setPinned(key, pinned);
+      const { disk } = this.#parts;
+      return disk.listed(key) !== undefined && disk.index.setPinned(key, pinned);
     } catch (error) {
-      throw this.#typed(error);
+      throw this.#calls.typed(error);
     }
-  }
-
-  /** Runs a public method: rejects after close(), which waits for it, and converts environment errors. */
-  async #call<T>(method: string, body: () => Promise<T>): Promise<T> {
-    this.#requireOpen(method);
-    const call = body();
-    this.#calls.add(call);
-    try {
-      return await call;
-    } catch (error) {
-      throw this.#typed(error);
-    } finally {
-      this.#calls.delete(call);
-    }
-  }
-
-  /** Index damage found while in use is repaired at the next start. */
-  #typed(error: unknown): unknown {
-    if (isCorruptDatabase(error)) markSuspect(this.#disk.layout.index);
-    return toStoreError(error, this.#options.dir);
-  }
-
-  #requireOpen(method: string): void {
-    if (this.#closing) throw new TypeError(`ChunkStore.${method}: the store is closed.`);
   }
 }
-
-/** Writes a chunk file; returns its size in bytes, and a callback for when it is stored. */
-type WriteFile = (temp: string) => Promise<{ bytes: number; onStored?: (row: ChunkRow) => void }>;
 
 const OTHER: Access = { class: 'other' };
 
-/** Of the largest chunk's file beyond its KV: 8,192 token ids and the tables of layers (docs/formats/chunk-kv.md). */
-const HEADER_BYTES = 40_960;
-
-/** A week: knowledge of weekdays survives a weekend. */
-const MEMORY_MS = 7 * 24 * 3600 * 1000;
-/** Entries; a few MB. */
-const REMEMBERED = 20_000;
-
-/** Share of the budgets: enough for the beginnings of a few conversations; a library consists of chunks. */
-const PREFIX_SHARE = 0.25;
-
 function requireShare(name: string, share = 0): void {
   if (!(share >= 0 && share <= 1)) throw new TypeError(`${name} must be a share from 0 to 1.`);
-}
-
-function requireBudget(name: string, bytes: number): void {
-  if (!(bytes >= 0)) throw new TypeError(`${name} must be a number of bytes, 0 or more.`);
 }

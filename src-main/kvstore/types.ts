@@ -1,3 +1,4 @@
+import type { FolderState } from '../../src-shared/contract/cache.ts';
 import type { ChunkHeader, ChunkKv, KvDtype } from '../engine/engine.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Workload, WorkloadOptions } from './eviction/workload.ts';
@@ -68,25 +69,11 @@ export interface AddedFolder {
   budgetBytes: number;
 }
 
-/**
- * 'not-connected': its marker file is missing, as when its drive is unplugged; 'not-responding': its
- * drive hangs; 'in-use': by another Kvasir; 'failed': it cannot be written or read.
- */
-export type FolderState = 'ready' | 'not-connected' | 'not-responding' | 'in-use' | 'failed';
-
 /** A folder as the controller ranks it for new chunks. */
 export interface RankedFolder {
   id: string;
   /** Whether a prompt waits for chunks that are read from it. */
   addsDelay: boolean;
-}
-
-export interface FolderRemoval {
-  /** Chunks moved to other folders, and deleted. */
-  moved: number;
-  deleted: number;
-  /** Pinned chunks that fit in no other folder, because of which the folder was not removed. */
-  kept: { chunks: number; bytes: number };
 }
 
 export interface FolderStats {

@@ -111,13 +111,19 @@ const SelectionSchema = z.union([
   z.object({ otherModels: z.literal(true) }),
 ]);
 
+/**
+ * 'not-connected': its marker file is missing, as when its drive is unplugged; 'not-responding': its drive hangs; 'in-use':
+ * by another Kvasir; 'failed': it cannot be written or read.
+ */
+const FolderStateSchema = z.enum(['ready', 'not-connected', 'not-responding', 'in-use', 'failed']);
+
 /** A folder that stored KV is kept in. */
 const CacheFolderSchema = z.object({
   /** '' for the one in the data folder. */
   id: z.string(),
   path: z.string(),
-  /** 'not-connected': its drive is not; 'not-responding': it hangs; 'in-use': by another Kvasir; 'failed': see `problem`. */
-  state: z.enum(['ready', 'not-connected', 'not-responding', 'in-use', 'failed']),
+  state: FolderStateSchema,
+  /** Why it failed; else ''. */
   problem: z.string(),
   /** Also while it is not connected: then they are computed when a question needs them. */
   chunks: z.int(),
@@ -264,6 +270,7 @@ export const cacheContract = {
 export type BudgetProposal = z.infer<typeof BudgetProposalSchema>;
 export type CacheStats = z.infer<typeof CacheStatsSchema>;
 export type CacheFolder = z.infer<typeof CacheFolderSchema>;
+export type FolderState = z.infer<typeof FolderStateSchema>;
 export type CacheFolders = z.infer<typeof CacheFoldersSchema>;
 export type FolderRemoval = z.infer<typeof FolderRemovalSchema>;
 export type PlacementReason = z.infer<typeof PlacementReasonSchema>;

@@ -172,7 +172,7 @@ async function storeOnDrive({ app, client, data, promise, step }: Work): Promise
     const { id } = added?.folders.at(-1) ?? {};
     // Not as measured, so that each run moves the same chunks.
     if (id !== undefined)
-      app.store.rankFolders(() => [
+      app.store.folders.rankBy(() => [
         { id: '', addsDelay: false },
         { id, addsDelay: true },
       ]);
@@ -190,11 +190,11 @@ async function storeOnDrive({ app, client, data, promise, step }: Work): Promise
   await step(() => ask(client, promise));
   await own(SMALL_BUDGET_BYTES);
   unplug(drive);
-  await step(() => app.store.checkFolders());
+  await step(() => app.store.folders.check());
   await step(() => ask(client, promise));
   if (library) await step(() => client.call('libraries.delete', { id: library.id }));
   plugIn(drive);
-  await step(() => app.store.checkFolders());
+  await step(() => app.store.folders.check());
   await step(() => client.call('cache.changeFolder', { id, budgetBytes: SMALL_BUDGET_BYTES }));
   await own(null);
   await step(() => client.call('cache.removeFolder', { id }));
