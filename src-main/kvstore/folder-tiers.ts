@@ -9,7 +9,7 @@ import type { StoreFs } from './files.ts';
 import { OWN_FOLDER, type ChunkFolder } from './folders.ts';
 import type { ChunkRow } from './index-db.ts';
 import { WRITE_PATIENCE_MS } from './patient-fs.ts';
-import { requireSpace } from './reserve.ts';
+import { requireSpace, spareBytes } from './reserve.ts';
 import type { AddedFolder, EntryKind, EvictReport, FolderStats, RankedFolder } from './types.ts';
 
 interface FolderTiersOptions {
@@ -131,11 +131,13 @@ export class FolderTiers {
   /**
    * Empties a folder: moves its chunks where there is free room, and deletes the others. It stays empty. Pinned chunks
    * move first, and displace others. If some of them fit nowhere, they are deleted only with `deletePinned`: without it
-   * they are counted as kept, and everything else in the folder stays too.
+   * they are counted as kept, and nothing is moved.
    */
   async empty(id: string, deletePinned: boolean): Promise<FolderRemoval> {
     const { disk, changes } = this.#options;
     const count = { moved: 0, deleted: 0, kept: { chunks: 0, bytes: 0 } };
+    if (!deletePinned) count.kept = await changes.run(() => this.#immovable(id));
+    if (count.kept.chunks > 0) return count;
     const { bytes: budgetBytes } = this.#budgetOf(id);
     this.set({ id, budgetBytes: 0 });
     for (const { key } of disk.index.list({ pinned: true }).filter(({ folder }) => folder === id))
@@ -146,7 +148,7 @@ export class FolderTiers {
         else if (!deletePinned) add(count.kept, row);
       });
     if (count.kept.chunks > 0) {
-      this.set({ id, budgetBytes });
+      this.set({ id, budgetBytes }); // a disk failed
       return count;
     }
     for await (const { key, folder } of disk.index.all()) {
@@ -162,6 +164,30 @@ export class FolderTiers {
       });
     }
     return count;
+  }
+
+  /** The pinned chunks of a folder that fit in no other one, even if they displace everything there that is not pinned. */
+  async #immovable(id: string): Promise<FolderRemoval['kept']> {
+    const { disk, fs } = this.#options;
+    const pinned = disk.index.list({ pinned: true });
+    const targets = disk.isAway({ folder: id })
+      ? []
+      : this.#ranked().filter(({ folder }) => folder.id !== id);
+    const rooms = await Promise.all(
+      targets.map(async ({ folder, budget: { bytes } }) => {
+        const spare = await spareBytes(fs, folder.layout.dir).catch(() => 0);
+        if (spare < bytes - disk.index.bytesIn(folder.id)) return { bytes: spare }; // before anything is displaced
+        const there = pinned.filter((row) => row.folder === folder.id);
+        return { bytes: there.reduce((room, row) => room - row.bytes, bytes) };
+      }),
+    );
+    const kept = { chunks: 0, bytes: 0 };
+    for (const row of pinned.filter(({ folder }) => folder === id)) {
+      const room = rooms.find(({ bytes }) => bytes >= row.bytes);
+      if (room) room.bytes -= row.bytes;
+      else add(kept, row);
+    }
+    return kept;
   }
 
   /** Moves a chunk to another folder: an unpinned one only where there is free room. */

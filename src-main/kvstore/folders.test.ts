@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { nodeFs } from './files.ts';
 import { prepareFolder, type AddedFolder, type ChunkStore, type StoreOptions } from './store.ts';
 import {
   A,
@@ -366,6 +367,34 @@ describe('removing a folder', () => {
     expect(folder).toMatchObject({ id: added.id, entries: 2, budgetBytes: 3 * EACH });
     expect(await store.folders.remove(added.id, true)).toEqual({ moved: 0, deleted: 2, kept: NONE });
     expect(existsSync(disk)).toBe(false);
+  });
+
+  test('with pinned chunks of which only some fit elsewhere moves none of them, unless the others may be deleted', async () => {
+    const { added, store } = await twoFolders(2, 3);
+    await fill(store, 5);
+    for (const key of [A, B, C]) store.pin(key);
+    const before = folders(store);
+    expect(Object.values(before).sort()).toEqual(['', '', added.id, added.id, added.id]);
+    const kept = { chunks: 1, bytes: EACH };
+    expect(await store.folders.remove(added.id)).toEqual({ moved: 0, deleted: 0, kept });
+    expect(folders(store)).toEqual(before);
+    expect(await store.folders.remove(added.id, true)).toEqual({ moved: 2, deleted: 1, kept: NONE });
+  });
+
+  test('counts pinned chunks for which the disk of the others has no space as lost', async () => {
+    let free = Infinity;
+    const fs = { ...nodeFs, space: () => Promise.resolve({ total: 1e9, free }) };
+    const { added, store } = await twoFolders(2, 3, { fs });
+    await fill(store, 4);
+    for (const key of [A, B]) store.pin(key);
+    await store.setBudget({ diskBytes: 9 * EACH });
+    free = 2e7 + 1.5 * EACH;
+    const before = folders(store);
+    const kept = { chunks: 1, bytes: EACH };
+    expect(await store.folders.remove(added.id)).toEqual({ moved: 0, deleted: 0, kept });
+    expect(folders(store)).toEqual(before);
+    free = Infinity;
+    expect(await store.folders.remove(added.id)).toEqual({ moved: 2, deleted: 0, kept: NONE });
   });
 
   test('that is not connected, with pinned chunks, must be told that they may be lost', async () => {

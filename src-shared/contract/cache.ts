@@ -235,7 +235,7 @@ export const cacheContract = {
   /**
    * Removes an added folder: its chunks move to the others as far as these have free room, and the rest is deleted; the
    * files of one that is not connected stay. If pinned chunks in it cannot be moved, it is removed only with
-   * `deletePinned`. NOT_FOUND.
+   * `deletePinned`: without it nothing is moved. NOT_FOUND.
    */
   'cache.removeFolder': procedure(
     z.object({ id: z.string(), deletePinned: z.boolean().default(false) }),
