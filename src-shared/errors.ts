@@ -28,6 +28,7 @@ export const ERROR_CODES = [
   'STORE_CORRUPT', // the index database cannot be read
   'DISK_FULL',
   'CACHE_FULL', // the disk budget cannot hold the chunks to precompute
+  'CACHE_FOLDER_UNLISTED', // the settings no longer name a folder with stored chunks
   'SHARING_FAILED', // the shared cache cannot be used as it is set: unknown host, wrong password, no such folder
   // model downloads
   'DOWNLOAD_FAILED', // the server could not be reached or answered with an error

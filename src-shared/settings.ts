@@ -48,7 +48,7 @@ export const SettingsSchema = z.object({
   diskPricePerGb: z.number().min(0).optional(),
   /**
    * Further folders for chunk KV, such as one on a big slow disk: replaced as a whole. Added by cache.addFolder, which
-   * prepares the folder; one that is left out is removed as by cache.removeFolder.
+   * prepares the folder; of one that is left out the files stay, unused.
    */
   cacheFolders: z.array(CacheFolderSchema).max(16).default([]),
   /** The same in memory. */

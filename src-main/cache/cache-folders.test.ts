@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import type { Failure } from '../../src-shared/contract/common.ts';
 import { CostModel } from '../fusion/planning/cost-model.ts';
 import type { Model } from '../engine/engine.ts';
 import type { ActiveModel } from '../models/active-model.ts';
@@ -8,7 +9,7 @@ import { EventBus } from '../platform/event-bus.ts';
 import { silentLogger } from '../platform/logger.ts';
 import { SettingsService } from '../platform/settings-service.ts';
 import { Machine } from '../testing/machine.ts';
-import { A, fill, model, openTestStore, tempDir } from '../testing/store.ts';
+import { A, fill, hasFile, model, openTestStore, tempDir } from '../testing/store.ts';
 import { CacheFolderService } from './cache-folders.ts';
 
 const GB = 1e9;
@@ -37,7 +38,7 @@ async function folderService(data = tempDir()) {
       costs.observeTransfer({ values: 1, bytes, ms: bytes / bytesPerMs }, tier);
     }
   };
-  return { service, store, settings, data, costs, runsAt };
+  return { service, store, settings, events, data, costs, runsAt };
 }
 
 test('a folder is added, measured, changed and removed, and the settings and the store know', async () => {
@@ -130,11 +131,41 @@ test('a folder with pinned chunks that fit nowhere else stays in the settings', 
   expect(settings.current.cacheFolders).toEqual([]);
 });
 
-test('a folder left out of the settings is removed', async () => {
-  const { service, store, settings } = await folderService();
+test('a folder left out of the settings is no longer used, its files stay, and a notice says so', async () => {
+  const { service, store, settings, events } = await folderService();
+  const notices: Failure[] = [];
+  events.on((event) => {
+    if (event.topic === 'app.notice') notices.push(event.payload.failure);
+  });
+  const disk = tempDir();
+  const { folders } = await service.add({ path: disk, budgetBytes: GB });
+  const id = folders[1]?.id ?? '';
+  store.folders.rankBy(() => [
+    { id, addsDelay: false },
+    { id: '', addsDelay: false },
+  ]);
+  await fill(store, 2);
+  store.pin(A);
+  await store.setBudget({ diskBytes: 0 });
+  settings.update({ cacheFolders: null });
+  await expect.poll(() => store.stats().folders).toHaveLength(1);
+  await expect
+    .poll(() => notices)
+    .toMatchObject([{ code: 'CACHE_FOLDER_UNLISTED', values: { chunks: '2', pinned: '1' } }]);
+  expect(hasFile(join(disk, 'kvasir-cache'), A)).toBe(true);
+  await service.add({ path: disk, budgetBytes: GB });
+  expect(store.list({ pinned: true })).toMatchObject([{ key: A, folder: id, away: false }]);
+});
+
+test('an empty folder left out of the settings is no longer used without a notice', async () => {
+  const { service, store, settings, events } = await folderService();
+  const told: string[] = [];
+  events.on(({ topic }) => void told.push(topic));
   await service.add({ path: tempDir(), budgetBytes: GB });
   settings.update({ cacheFolders: null });
   await expect.poll(() => store.stats().folders).toHaveLength(1);
+  await service.close();
+  expect(told).not.toContain('app.notice');
 });
 
 test('a folder that is in the data folder, is none, or was added before is refused', async () => {

@@ -1,13 +1,14 @@
 import { realpath, stat } from 'node:fs/promises';
 import { isAbsolute, relative } from 'node:path';
 import type { CacheFolder, CacheFolders, FolderRemoval } from '../../src-shared/contract/cache.ts';
+import type { Failure } from '../../src-shared/contract/common.ts';
 import type { ParsedInputOf } from '../../src-shared/contract/contract.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { CacheFolderSetting, Settings } from '../../src-shared/settings.ts';
 import type { Planner } from '../fusion/planning/planner.ts';
 import { placeChunks, usualCosts, type Placement } from '../fusion/planning/placement.ts';
 import { fileTier } from '../fusion/planning/work.ts';
-import { prepareFolder, type ChunkStore } from '../kvstore/store.ts';
+import { prepareFolder, type ChunkStore, type DetachedFolder } from '../kvstore/store.ts';
 import type { Model } from '../engine/engine.ts';
 import type { ActiveModel } from '../models/active-model.ts';
 import type { Core } from '../platform/core.ts';
@@ -149,11 +150,17 @@ export class CacheFolderService {
       .run(async () => {
         const stored = new Set(store.stats().folders.map(({ id }) => id));
         for (const { id } of before)
-          if (stored.has(id) && !now.some((folder) => folder.id === id)) await store.folders.remove(id, true);
+          if (stored.has(id) && !now.some((folder) => folder.id === id)) await this.#detach(id);
         for (const folder of now) await store.folders.set(folder);
       })
       .catch((error: unknown) => log.warn('cache-folders-not-applied', { error: messageOf(error) }))
       .finally(() => this.#changed());
+  }
+
+  async #detach(id: string): Promise<void> {
+    const detached = await this.#options.store.folders.detach(id);
+    if (detached.chunks > 0)
+      this.#options.events.emit('app.notice', { level: 'warning', failure: unlistedFailure(detached) });
   }
 
   #changed(): void {
@@ -200,4 +207,15 @@ export class CacheFolderService {
       }));
     return placeChunks(folders, costs?.computeMs ?? null);
   }
+}
+
+/** The notice about a folder that the settings no longer name. */
+export function unlistedFailure({ chunks, pinned }: DetachedFolder): Failure {
+  return {
+    code: 'CACHE_FOLDER_UNLISTED',
+    message: `The settings no longer name a cache folder that holds ${chunks} chunks (${pinned} pinned). Kvasir has left its files alone and does not use them.`,
+    advice:
+      'Add the folder again to use them. If you do not need them, delete its folder kvasir-cache, and unpin and delete the pinned ones on the Cache screen.',
+    values: { chunks: String(chunks), pinned: String(pinned) },
+  };
 }

@@ -1,6 +1,7 @@
 import type { Failure } from '../../src-shared/contract/common.ts';
 import type { SettingsInput } from '../../src-shared/settings.ts';
 import { applyRestore } from '../backup/apply-restore.ts';
+import { unlistedFailure } from '../cache/cache-folders.ts';
 import { setAsideFailure } from '../databases.ts';
 import type { AskDevices } from '../devices/trial/ask-devices.ts';
 import { Engine } from '../engine/engine.ts';
@@ -82,6 +83,7 @@ export async function openBase(host: AppOptions) {
     files: engine,
     log,
   });
+  found.push(...store.recovery.unlisted.map(unlistedFailure));
   own.add(store);
   own.add(sharing); // closed before the store, which waits for its reads
   return {

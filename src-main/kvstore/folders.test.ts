@@ -281,6 +281,43 @@ describe('recovery', () => {
   });
 });
 
+describe('a folder that is no longer named', () => {
+  test('keeps its files, its pins and what was deleted meanwhile for when it is named again', async () => {
+    const { dir, disk, open, store } = await twoFolders(1, 3);
+    await fill(store, 4);
+    for (const key of [A, B]) store.pin(key);
+    await store.close();
+    const without = await openTestStore({ dir });
+    expect(without.recovery.unlisted).toEqual([{ chunks: 3, pinned: 2 }]);
+    expect(without.list().map(({ key, pinned, away }) => [key, pinned, away])).toEqual([
+      [D, false, false],
+      [B, true, true],
+      [A, true, true],
+    ]);
+    without.unpin(B);
+    await without.evict({ keys: [B] });
+    await without.close();
+    expect([A, B, C].map((key) => hasFile(disk, key))).toEqual([true, true, true]);
+    const again = await open();
+    expect(held(again, [A, B, C, D])).toEqual([true, false, true, true]);
+    expect(again.list({ pinned: true })).toMatchObject([{ key: A }]);
+    expect([again.recovery.unlisted, hasFile(disk, B)]).toEqual([[], false]);
+  });
+
+  test('while the store is open keeps them too', async () => {
+    const { disk, added, store } = await twoFolders(1, 3);
+    await fill(store, 3);
+    store.pin(A);
+    expect(await store.folders.detach(added.id)).toEqual({ chunks: 2, pinned: 1 });
+    expect(store.stats()).toMatchObject({ entries: 1, folders: [{ id: '' }] });
+    expect([...held(store, [A, B, C]), store.isAway(A)]).toEqual([false, false, true, true]);
+    expect([hasFile(disk, A), hasFile(disk, B)]).toEqual([true, true]);
+    await store.folders.set(added);
+    expect(held(store, [A, B, C])).toEqual([true, true, true]);
+    expect(store.list({ pinned: true })).toMatchObject([{ key: A }]);
+  });
+});
+
 /** A store with A on a drive, of which nothing can be opened until `respond` is called. */
 async function hangingDrive() {
   const parts = await twoFolders(1, 3, { folderPatienceMs: 50 });

@@ -180,6 +180,12 @@ export class ChunkFolders {
     return folder;
   }
 
+  /** Closes a folder. */
+  detach(id: string): void {
+    this.#added.get(id)?.close();
+    this.#added.delete(id);
+  }
+
   /** Closes a folder; if it is connected, what the store created there is deleted, as far as it is empty. */
   async delete(id: string): Promise<void> {
     const folder = this.#added.get(id);

@@ -1,7 +1,7 @@
 import type { Database } from '../platform/database.ts';
 import { TimeSlice } from '../platform/time-slice.ts';
 import type { EvictionCandidate } from './eviction/policy.ts';
-import type { ChunkEntry, EntryKind, KindTotals, ListedEntry, ListFilter } from './types.ts';
+import type { ChunkEntry, DetachedFolder, EntryKind, KindTotals, ListedEntry, ListFilter } from './types.ts';
 
 /** A row of the index. */
 export interface ChunkRow extends Omit<ChunkEntry, 'pinned' | 'away' | 'leases' | 'inRam'> {
@@ -69,7 +69,7 @@ const SQL = {
   setFolder: `UPDATE chunks SET folder = ? WHERE key = ?`,
   addDeletion: `INSERT OR IGNORE INTO deletions VALUES (?, ?)`,
   isDeleted: `SELECT 1 FROM deletions WHERE folder = ? AND key = ?`,
-  keysIn: `SELECT key FROM chunks WHERE folder = ? LIMIT ?`,
+  keysIn: `SELECT key FROM chunks WHERE folder = ? AND pinned <= ? LIMIT ?`,
   forgetDeletions: `DELETE FROM deletions WHERE folder = ?`,
   folders: `SELECT folder FROM chunks GROUP BY folder UNION SELECT folder FROM deletions GROUP BY folder`,
   use: `UPDATE chunks SET hits = hits + @hits, last_used_at = @lastUsedAt, class = @class, use_order = @order,
@@ -245,17 +245,25 @@ export class ChunkIndex {
     return this.#db.all<{ folder: string }>(SQL.folders).map(({ folder }) => folder);
   }
 
-  /** Drops all rows and deletions of a folder, whose files stay. Returns the number of rows. */
-  forgetFolder(folder: string): number {
-    let dropped = 0;
-    for (;;) {
-      const keys = this.#db.all<{ key: string }>(SQL.keysIn, folder, ROWS_AT_ONCE).map(({ key }) => key);
-      if (keys.length === 0) break;
-      this.remove(keys);
-      dropped += keys.length;
-    }
+  /** Drops all rows and deletions of a folder, whose files stay. */
+  forgetFolder(folder: string): void {
+    this.#removeIn(folder, 1);
     this.forgetDeletions(folder);
-    return dropped;
+  }
+
+  /** Drops the rows of a folder, whose files stay. Rows of pinned chunks and deletions stay for when it is used again. */
+  detachFolder(folder: string): DetachedFolder {
+    const chunks = this.entriesIn(folder);
+    this.#removeIn(folder, 0);
+    return { chunks, pinned: this.entriesIn(folder) };
+  }
+
+  #removeIn(folder: string, pinned: 0 | 1): void {
+    for (;;) {
+      const rows = this.#db.all<{ key: string }>(SQL.keysIn, folder, pinned, ROWS_AT_ONCE);
+      if (rows.length === 0) return;
+      this.remove(rows.map(({ key }) => key));
+    }
   }
 
   #addGroup({ folder, kind, fingerprint, dtype, class: name }: RowGroup): void {

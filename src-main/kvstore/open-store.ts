@@ -73,13 +73,16 @@ async function openLocked(
     if (setAside)
       log.error('The index was unreadable; it is rebuilt from the chunk files.', { keptAt: setAside });
     if (backup) log.info('The index was migrated to this version.', { backup });
-    for (const id of index.folders())
-      if (!folders.get(id)) log.info('A cache folder is no longer used.', { chunks: index.forgetFolder(id) });
+    const unlisted = index
+      .folders()
+      .filter((id) => !folders.get(id))
+      .map((id) => index.detachFolder(id))
+      .filter(({ chunks }) => chunks > 0);
     await folders.own.quarantine.load();
     const disk = new ChunkDisk({ folders, fs, index, similar, log, clock });
     const findings = await reconcile(disk, options.files, fs);
     await enterMissing(disk, options.files);
-    return { disk, found: { ...findings, indexSetAside: setAside, indexBackup: backup } };
+    return { disk, found: { ...findings, unlisted, indexSetAside: setAside, indexBackup: backup } };
   } catch (error) {
     index.close();
     throw error;

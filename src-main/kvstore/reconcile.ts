@@ -11,7 +11,7 @@ import { OWN_FOLDER, type ChunkFolder } from './folders.ts';
 import { kindOf } from './hash.ts';
 import type { ChunkFiles, RecoveryReport } from './types.ts';
 
-type Findings = Omit<RecoveryReport, 'evicted' | 'indexSetAside' | 'indexBackup' | 'ms'>;
+type Findings = Omit<RecoveryReport, 'evicted' | 'unlisted' | 'indexSetAside' | 'indexBackup' | 'ms'>;
 
 interface FoundFile {
   path: string;

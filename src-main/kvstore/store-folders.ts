@@ -9,7 +9,7 @@ import type { FolderWatch } from './folder-watch.ts';
 import { OWN_FOLDER } from './folders.ts';
 import { measureReads, type ReadTime } from './read-speed.ts';
 import type { StoreCalls } from './store-calls.ts';
-import type { AddedFolder, RankedFolder } from './types.ts';
+import type { AddedFolder, DetachedFolder, RankedFolder } from './types.ts';
 
 interface StoreFoldersParts {
   disk: ChunkDisk;
@@ -57,6 +57,18 @@ export class StoreFolders {
       });
       return count;
     });
+  }
+
+  /** Stops using a folder: its files stay, and its pinned chunks stay listed. */
+  detach(id: string): Promise<DetachedFolder> {
+    const { disk, tiers, calls, changes } = this.#parts;
+    return calls.run('folders.detach', () =>
+      changes.run(() => {
+        disk.folders.detach(id);
+        tiers.delete(id);
+        return Promise.resolve(disk.index.detachFolder(id));
+      }),
+    );
   }
 
   /** How the controller ranks the folders for new chunks, cheapest of those that add no delay first. */

@@ -126,6 +126,7 @@ describe('after close', () => {
     ['path', (store) => store.path(A)],
     ['folders.set', (store) => store.folders.set({ id: '0'.repeat(16), path: '/none', budgetBytes: 1 })],
     ['folders.remove', (store) => store.folders.remove('0'.repeat(16))],
+    ['folders.detach', (store) => store.folders.detach('0'.repeat(16))],
     ['folders.rankBy', (store) => store.folders.rankBy(() => [])],
     ['folders.check', (store) => store.folders.check()],
     ['folders.onChange', (store) => store.folders.onChange(() => undefined)],

@@ -69,6 +69,13 @@ export interface AddedFolder {
   budgetBytes: number;
 }
 
+/** What a folder held when it ceased to be used. */
+export interface DetachedFolder {
+  chunks: number;
+  /** Of these, which stay listed. */
+  pinned: number;
+}
+
 /** A folder as the controller ranks it for new chunks. */
 export interface RankedFolder {
   id: string;
@@ -307,6 +314,8 @@ export interface RecoveryReport {
   newerFormat: string[];
   /** Files not created by Kvasir, left alone. */
   ignored: string[];
+  /** Added folders with chunks that are no longer named; their files were left alone. */
+  unlisted: DetachedFolder[];
   /** Entries evicted because the budget is now smaller than the contents. */
   evicted: number;
   /** Path of an unreadable index, set aside before the index was rebuilt from the files. */

@@ -74,6 +74,13 @@ export const failures: Partial<Record<ErrorCode, Words>> = {
     message: '缓存已达到磁盘预算，放不下全部文档；其余的在问题用到时计算。',
     advice: '请在“缓存”页面调高预算，或以 q8_0 存储；缺少的部分会自动补算。',
   },
+  CACHE_FOLDER_UNLISTED: {
+    message:
+      '设置中不再有一个存放着 {{chunks}} 个文本块（其中 {{pinned}} 个已固定）的缓存文件夹。其中的文件保持原样，不再使用。',
+    advice:
+      '重新添加该文件夹即可继续使用。如不需要，请删除其中的 kvasir-cache 文件夹，并在“缓存”页面取消固定并删除已固定的文本块。',
+    whole: true,
+  },
   SHARING_FAILED: { message: '{{where}}：{{reason}}', advice: '', whole: true },
   DOWNLOAD_FAILED: { message: '下载失败。', advice: '请检查网络连接，然后继续下载。' },
   CHECKSUM_MISMATCH: { message: '下载的文件与说明不符。', advice: '该文件未被使用，请重新下载。' },
