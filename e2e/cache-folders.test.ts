@@ -109,9 +109,24 @@ test('its budget and its price are changed, and what no longer fits is deleted',
   expectFailure(await cache('change-folder', dir, '--budget', '1GB'), 'NOT_FOUND');
 });
 
+test('a folder taken out of settings.json keeps its files and its pins, and the next command says so', async () => {
+  await pinAll(true);
+  const [, before] = await folders();
+  const settings = join(dir, 'data', 'settings.json');
+  const { cacheFolders, ...others } = JSON.parse(readFileSync(settings, 'utf8')) as Record<string, unknown>;
+  expect(cacheFolders).toHaveLength(1);
+  writeFileSync(settings, JSON.stringify(others));
+  const { stderr } = await cache('folders');
+  expect(stderr).toContain(`a cache folder that holds ${before!.chunks} chunks (${before!.chunks} pinned)`);
+  expect(files(big)).toBe(before!.chunks);
+  await cache('add-folder', big, '--budget', '1GB', '--price', '0.05');
+  const [, again] = await folders();
+  expect(again).toMatchObject({ state: 'ready', chunks: before!.chunks });
+  expect((await cache('folders')).stderr).toBe('');
+});
+
 test('removing the folder is refused if pinned chunks fit nowhere else, and nobody can be asked', async () => {
   const [, before] = await folders();
-  await pinAll(true);
   const refused = await cache('remove-folder', big);
   expectFailure(refused, 'BAD_ARGUMENT', 2);
   expect(refused.stderr).toMatch(/loses \d+ pinned chunks \([\d.]+ MB\): they fit in no other folder\./);
