@@ -139,7 +139,7 @@ Napi::Value read_header(const Napi::CallbackInfo & info) {
 
 Napi::Value verify_chunk(const Napi::CallbackInfo & info) {
     const std::string path = string_from(info[0], "path");
-    return run_async(info.Env(), instance(info.Env()).io, [=] { verify_chunk_file(path); });
+    return run_apart(info.Env(), instance(info.Env()).spare, [=] { verify_chunk_file(path); });
 }
 
 // Gives freed memory back to the system. glibc keeps what lies below memory in use, and the buffers of answers come and

@@ -175,6 +175,11 @@ Napi::Value run_apart(Napi::Env env, const std::shared_ptr<SpareWorkers> & spare
     return run_async(env, worker, spare->giving_back(worker, std::move(work)), std::move(convert));
 }
 
+inline Napi::Value run_apart(Napi::Env env, const std::shared_ptr<SpareWorkers> & spare, std::function<void()> work) {
+    const std::shared_ptr<Worker> worker = spare->take();
+    return run_async(env, worker, spare->giving_back(worker, std::move(work)));
+}
+
 // Drops a reference on `worker`, after all work queued before.
 template <typename T> void drop_on(const std::shared_ptr<Worker> & worker, std::shared_ptr<T> & object) {
     if (object) worker->post([last = std::move(object)]() mutable { last.reset(); });

@@ -48,14 +48,13 @@ Napi::Value ChunkObject::in_memory(const Napi::CallbackInfo & info) {
 Napi::Value ChunkObject::save(const Napi::CallbackInfo & info) {
     auto c = object(info.Env());
     const std::string path = string_from(info[0], "path");
-    return run_async(info.Env(), worker_, [=] { return c->save(path); },
-                     [](Napi::Env env, uint64_t n) { return Napi::Number::New(env, double(n)); }, {},
-                     {.takes_turn = true});
+    return run_apart(info.Env(), info.Env().GetInstanceData<Instance>()->spare, [=] { return c->save(path); },
+                     [](Napi::Env env, uint64_t n) { return Napi::Number::New(env, double(n)); });
 }
 
 Napi::Value ChunkObject::pull_in(const Napi::CallbackInfo & info) {
     auto c = object(info.Env());
-    return run_async(info.Env(), worker_, [=] { c->pull_in(); }, {.takes_turn = true});
+    return run_apart(info.Env(), info.Env().GetInstanceData<Instance>()->spare, [=] { c->pull_in(); });
 }
 
 Napi::Value ChunkObject::converted(const Napi::CallbackInfo & info) {

@@ -61,7 +61,11 @@ export class ChunkWriter {
     const onStored = (row: ChunkRow): void => {
       if (row.kind === 'chunk') shared?.offer(key, disk.path(row));
     };
-    const write = async (temp: string) => ({ bytes: await chunk.save(temp), onStored });
+    const write = async (temp: string) => {
+      const folder = disk.folders.holding(temp);
+      const limit = { isLong: true, bytes, onLate: () => void disk.removeTemp(temp) };
+      return { bytes: await folder.within(chunk.save(temp), limit), onStored };
+    };
     return this.store({ key, bytes, meta, write });
   }
 
@@ -106,7 +110,7 @@ export class ChunkWriter {
     try {
       await requireSpace(fs, folder.layout.dir);
       const { bytes, onStored } = await write(temp);
-      const header = await files.readChunkHeader(temp);
+      const header = await folder.within(files.readChunkHeader(temp));
       await changes.run(async () => {
         if (!folder.isReady)
           throw new KvasirError(

@@ -8,7 +8,7 @@ import { codeOf, isMissing } from './errors.ts';
 import { PRECOMPUTE, type LastUse } from './eviction/workload.ts';
 import { kindOf } from './hash.ts';
 import type { Layout, StoreFs } from './files.ts';
-import { OWN_FOLDER, type ChunkFolder, type ChunkFolders } from './folders.ts';
+import { OWN_FOLDER, type ChunkFolder, type ChunkFolders, type Wait } from './folders.ts';
 import type { ChunkIndex, ChunkRow } from './index-db.ts';
 import type { SimilarChunks } from './similar.ts';
 import type { PutMeta } from './types.ts';
@@ -78,12 +78,8 @@ export class ChunkDisk {
   }
 
   /** As ChunkFolder.within(), for the folder of a row. */
-  reading<T>(
-    { folder }: Pick<ChunkRow, 'folder'>,
-    work: Promise<T>,
-    onLate?: (result: T) => void,
-  ): Promise<T> {
-    return this.folders.get(folder)?.within(work, { onLate }) ?? work;
+  within<T>({ folder }: Pick<ChunkRow, 'folder'>, work: Promise<T>, wait?: Wait<T>): Promise<T> {
+    return this.folders.get(folder)?.within(work, wait) ?? work;
   }
 
   /** A path for reports: relative to the store's folder if it is there. */
@@ -210,7 +206,8 @@ export class ChunkDisk {
 
   /** Moves a file to the quarantine of its folder. A missing file is not an error. */
   quarantine(path: string): Promise<void> {
-    return this.folders.holding(path).quarantine.take(path, this.clock());
+    const folder = this.folders.holding(path);
+    return folder.within(folder.quarantine.take(path, this.clock()), { isLong: true });
   }
 
   /** Drops a row whose file is missing. */
@@ -229,7 +226,7 @@ export class ChunkDisk {
     this.log.warn('A chunk file was written by a newer version of Kvasir; it is left alone.', {
       file: this.shown(path),
     });
-    this.newerFormat.set(path, (await stat(path)).size);
+    this.newerFormat.set(path, (await this.folders.holding(path).within(stat(path))).size);
   }
 
   async #unlink(path: string): Promise<boolean> {

@@ -49,7 +49,7 @@ export async function findSimilar(
 /** From the file's header; an unreadable file is handled when it is leased. */
 async function tokensOf(disk: ChunkDisk, files: ChunkFiles, row: ChunkRow): Promise<Int32Array | undefined> {
   try {
-    return (await disk.reading(row, files.readChunkHeader(disk.path(row)))).tokens;
+    return (await disk.within(row, files.readChunkHeader(disk.path(row)))).tokens;
   } catch (error) {
     warn(disk.log, 'The tokens of a chunk could not be read.', row.key, error);
     return undefined;

@@ -8,7 +8,6 @@ import type { ChunkDisk } from './disk.ts';
 import type { StoreFs } from './files.ts';
 import { OWN_FOLDER, type ChunkFolder } from './folders.ts';
 import type { ChunkRow } from './index-db.ts';
-import { WRITE_PATIENCE_MS } from './patient-fs.ts';
 import { requireSpace, spareBytes } from './reserve.ts';
 import type { AddedFolder, EntryKind, EvictReport, FolderStats, RankedFolder } from './types.ts';
 
@@ -280,8 +279,8 @@ export class FolderTiers {
     try {
       await requireSpace(fs, to.layout.dir);
       const copied = copyFile(disk.path(row), temp).then(() => flushed(temp, row.bytes));
-      const ms = WRITE_PATIENCE_MS;
-      await to.within(disk.folders.get(row.folder)?.within(copied, { ms }) ?? copied, { ms });
+      const limit = { isLong: true, bytes: row.bytes };
+      await to.within(disk.folders.get(row.folder)?.within(copied, limit) ?? copied, limit);
       await disk.relocate(temp, row, to);
       this.moved.bytes += row.bytes;
       return true;

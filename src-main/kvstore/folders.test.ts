@@ -371,6 +371,54 @@ describe('a drive that hangs', () => {
     expect(store.stats().folders[1]).toMatchObject({ id: added.id, state: 'not-responding' });
     expect(await store.evict({ all: true })).toMatchObject({ entries: 1 });
   });
+
+  test('leaves a new chunk to the store’s own folder, and keeps nothing of it', async () => {
+    const { store, disk, added } = await twoFolders(3, 300, { folderPatienceMs: 50 });
+    store.folders.rankBy(() => [{ id: added.id, addsDelay: false }]);
+    const { key, chunk } = model.encode(10);
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    onTestFinished(() => resolve(undefined));
+    const native = fake(chunk);
+    const save = native.save.bind(native);
+    native.save = async (path) => {
+      if (path.startsWith(disk)) await promise;
+      return save(path);
+    };
+    await store.put(key, chunk);
+    expect(folders(store)).toEqual({ [A]: '' });
+    expect(store.stats().folders[1]).toMatchObject({ state: 'not-responding', problem: '' });
+    resolve(undefined);
+    await store.folders.check();
+    expect(store.stats().folders[1]).toMatchObject({ state: 'ready' });
+    await expect.poll(() => readdirSync(join(disk, 'tmp'))).toEqual([]);
+  });
+
+  test('does not hold up a check of all files', async () => {
+    const never = new Promise<never>(() => undefined);
+    const verifyChunk = (path: string) => (path.startsWith(drive) ? never : fakeFiles.verifyChunk(path));
+    const files = { ...fakeFiles, verifyChunk };
+    const { store, disk: drive, added } = await twoFolders(1, 3, { folderPatienceMs: 50, files });
+    await fill(store, 3);
+    const { checked, ok, corrupt } = await store.verify();
+    expect({ checked, ok, corrupt: corrupt.length }).toEqual({ checked: 2, ok: 1, corrupt: 1 });
+    expect(store.stats().folders[1]).toMatchObject({ id: added.id, state: 'not-responding', entries: 2 });
+  });
+
+  test('is not waited for while it is being connected', async () => {
+    const never = new Promise<never>(() => undefined);
+    let hangs = false;
+    const space = (path: string) => (hangs && path.startsWith(drive) ? never : nodeFs.space(path));
+    const { store, disk: drive } = await twoFolders(1, 3, { folderPatienceMs: 50, fs: { ...nodeFs, space } });
+    const plug = unplug(drive);
+    await store.folders.check();
+    plug();
+    hangs = true;
+    await store.folders.check();
+    expect(store.stats().folders[1]).toMatchObject({ state: 'not-responding', problem: '' });
+    hangs = false;
+    await store.folders.check();
+    expect(store.stats().folders[1]).toMatchObject({ state: 'ready' });
+  });
 });
 
 describe('removing a folder', () => {

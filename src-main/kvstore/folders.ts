@@ -21,7 +21,20 @@ const MARKER = 'folder.json';
 
 /** A disk that sleeps spins up in less. */
 const PATIENCE_MS = 12_000;
+/** Times that for a long wait: a disk that is busy takes long to flush, or to list a folder. */
+const LONG = 5;
+/** Of the slowest drive that is not taken for one that hangs: 1 MB/s. */
+const BYTES_PER_MS = 1000;
 const LATE = Symbol('late');
+
+export interface Wait<T> {
+  /** Whether it may take five times as long as reading. */
+  isLong?: boolean;
+  /** Bytes that it reads or writes, for which it may take longer. */
+  bytes?: number | undefined;
+  /** Gets the result of work that ends later. */
+  onLate?: ((result: T) => void) | undefined;
+}
 
 interface FolderLimits {
   cap?: QuarantineCap | undefined;
@@ -65,16 +78,14 @@ export class ChunkFolder {
 
   /**
    * Waits for work on the drive. One that does not respond in time, such as a network drive whose server is gone, counts
-   * as not connected until it does: CHUNK_UNREADABLE. The work continues; `onLate` gets its result.
+   * as not connected until it does: CHUNK_UNREADABLE. The work continues.
    */
-  async within<T>(
-    work: Promise<T>,
-    { ms = this.#patienceMs, onLate }: { ms?: number; onLate?: ((result: T) => void) | undefined } = {},
-  ): Promise<T> {
+  async within<T>(work: Promise<T>, { isLong = false, bytes = 0, onLate }: Wait<T> = {}): Promise<T> {
     if (this.id === OWN_FOLDER) return work;
     const done = new AbortController();
+    const limit = this.#patienceMs * (isLong ? LONG : 1) + bytes / BYTES_PER_MS;
     try {
-      const result = await Promise.race([work, wait(ms, LATE, { ref: false, signal: done.signal })]);
+      const result = await Promise.race([work, wait(limit, LATE, { ref: false, signal: done.signal })]);
       this.#hangs = result === LATE;
       if (result !== LATE) return result;
     } finally {
@@ -105,10 +116,12 @@ export class ChunkFolder {
     try {
       if (!(await this.isThere())) return this.#cannot('not-connected');
       for (const dir of [this.layout.chunks, this.layout.quarantine, this.layout.tmp])
-        await this.#fs.makeDir(dir);
+        await this.within(this.#fs.makeDir(dir));
+      // The main thread waits for the lock, so the drive has to respond just before: its space is not in the system's cache.
+      await this.within(this.#fs.space(this.layout.dir));
       this.#release();
       this.#lock = StoreLock.take(this.layout.lock);
-      await this.quarantine.load();
+      await this.within(this.quarantine.load(), { isLong: true });
       this.problem = '';
       return true;
     } catch (error) {
@@ -128,7 +141,7 @@ export class ChunkFolder {
 
   #cannot(state: FolderState, problem = ''): false {
     this.state = this.#hangs ? 'not-responding' : state;
-    this.problem = problem;
+    this.problem = this.#hangs ? '' : problem;
     if (!this.#hangs) this.#release(); // else it would wait for the drive
     return false;
   }

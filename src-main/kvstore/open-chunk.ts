@@ -23,11 +23,11 @@ export async function openRow(
   const path = disk.path(row);
   let chunk: ChunkKv;
   try {
-    chunk = await disk.reading(row, opener.openChunk(path), (late) => late.dispose());
+    chunk = await disk.within(row, opener.openChunk(path), { onLate: (late) => late.dispose() });
   } catch (error) {
     if (disk.isAway(row)) return { kind: 'unreadable', reason: messageOf(error) };
-    if (codeOf(error) !== 'CHUNK_MISMATCH') return blameFile(path, error);
-    const fault = faultOf(await files.readChunkHeader(path), row);
+    if (codeOf(error) !== 'CHUNK_MISMATCH') return disk.within(row, blameFile(path, error));
+    const fault = faultOf(await disk.within(row, files.readChunkHeader(path)), row);
     if (fault) return { kind: 'corrupt', reason: fault };
     throw error;
   }

@@ -1,13 +1,10 @@
 import type { StoreFs } from './files.ts';
 import type { ChunkFolders } from './folders.ts';
 
-/** Milliseconds: a slow disk that is busy takes long to flush. */
-export const WRITE_PATIENCE_MS = 60_000;
-
 /** Calls that change folders, which wait for an added folder's drive no longer than that. */
 export function patientFs(fs: StoreFs, folders: ChunkFolders): StoreFs {
   const within = <T>(path: string, work: Promise<T>): Promise<T> =>
-    folders.holding(path).within(work, { ms: WRITE_PATIENCE_MS });
+    folders.holding(path).within(work, { isLong: true });
   return {
     makeDir: (path) => within(path, fs.makeDir(path)),
     rename: (from, to) => within(to, fs.rename(from, to)),

@@ -29,6 +29,8 @@ interface ReconcileOptions {
   onTrusted?: () => void;
 }
 
+const LISTING = { isLong: true };
+
 /**
  * Makes a folder's files and rows consistent after a crash, a rebuilt index or outside changes. docs/formats/store.md
  * lists the steps. Rows whose file has the right size are trusted: contents are verified when they are read.
@@ -68,11 +70,12 @@ export async function reconcile(
 
 async function removeTemporaries(
   disk: ChunkDisk,
-  { layout: { tmp } }: ChunkFolder,
+  folder: ChunkFolder,
   fs: StoreFs,
   findings: Findings,
 ): Promise<void> {
-  for (const entry of await readdir(tmp, { withFileTypes: true })) {
+  const { tmp } = folder.layout;
+  for (const entry of await folder.within(readdir(tmp, { withFileTypes: true }), LISTING)) {
     const path = join(tmp, entry.name);
     if (entry.isDirectory()) {
       findings.ignored.push(disk.shown(path)); // the store creates none there
@@ -83,34 +86,50 @@ async function removeTemporaries(
   }
 }
 
-/** All chunk files by name; unknown items are recorded and left alone. join() would take as long as the rest. */
+/** All chunk files by name; unknown items are recorded and left alone. */
 async function scan(
   disk: ChunkDisk,
-  { id, layout }: ChunkFolder,
+  folder: ChunkFolder,
   findings: Findings,
 ): Promise<Map<string, FoundFile>> {
   const found = new Map<string, FoundFile>();
   const slice = new TimeSlice();
-  for (const folder of await readdir(layout.chunks, { withFileTypes: true })) {
-    const dir = join(layout.chunks, folder.name);
-    if (!folder.isDirectory()) {
+  const { chunks } = folder.layout;
+  for (const entry of await folder.within(readdir(chunks, { withFileTypes: true }), LISTING)) {
+    const dir = join(chunks, entry.name);
+    if (!entry.isDirectory()) {
       findings.ignored.push(disk.shown(dir));
       continue;
     }
-    for (const file of await readdir(dir, { withFileTypes: true })) {
-      const path = dir + sep + file.name;
-      const parsed = parseChunkFileName(file.name);
-      if (file.isFile() && parsed && fanOut(parsed.key) === folder.name) {
-        // A synchronous stat takes a tenth of the time, but the drive of an added folder may hang.
-        const { size: bytes } = id === OWN_FOLDER ? statSync(path) : await stat(path);
-        found.set(file.name, { path, bytes, ...parsed });
-      } else {
-        findings.ignored.push(disk.shown(path));
-      }
-      await slice.step();
-    }
+    const { files, others } = await folder.within(list(dir, entry.name, folder.id, slice), LISTING);
+    for (const [name, file] of files) found.set(name, file);
+    for (const path of others) findings.ignored.push(disk.shown(path));
   }
   return found;
+}
+
+/** The chunk files in one of the folders for them, by name, and what else is there. join() would take as long as the rest. */
+async function list(
+  dir: string,
+  prefix: string,
+  id: string,
+  slice: TimeSlice,
+): Promise<{ files: [string, FoundFile][]; others: string[] }> {
+  const files: [string, FoundFile][] = [];
+  const others: string[] = [];
+  for (const file of await readdir(dir, { withFileTypes: true })) {
+    const path = dir + sep + file.name;
+    const parsed = parseChunkFileName(file.name);
+    if (file.isFile() && parsed && fanOut(parsed.key) === prefix) {
+      // A synchronous stat takes a tenth of the time, but the drive of an added folder may hang.
+      const { size: bytes } = id === OWN_FOLDER ? statSync(path) : await stat(path);
+      files.push([file.name, { path, bytes, ...parsed }]);
+    } else {
+      others.push(path);
+    }
+    await slice.step();
+  }
+  return { files, others };
 }
 
 /** Drops or quarantines rows that contradict their file; returns the files without a row. */

@@ -24,12 +24,13 @@ type Verdict = { kind: 'ok' } | Fault;
 async function examine(disk: ChunkDisk, files: ChunkFiles, row: ChunkRow): Promise<Verdict> {
   const path = disk.path(row);
   try {
-    const fault = faultOf(await files.readChunkHeader(path), row);
+    const fault = faultOf(await disk.within(row, files.readChunkHeader(path)), row);
     if (fault) return { kind: 'corrupt', reason: fault };
-    await files.verifyChunk(path);
+    await disk.within(row, files.verifyChunk(path), { bytes: row.bytes });
     return { kind: 'ok' };
   } catch (error) {
-    return blameFile(path, error);
+    if (disk.isAway(row)) return { kind: 'unreadable', reason: messageOf(error) };
+    return disk.within(row, blameFile(path, error));
   }
 }
 
