@@ -46,7 +46,7 @@ void LayerLoader::open_files() {
         try {
             files_[i] = chunks_[i].chunk->file();
         } catch (Error & e) {
-            e.chunk_index = int(i);
+            e.chunk_index = chunks_[i].segment;
             throw;
         }
     }
@@ -192,7 +192,7 @@ const uint8_t * LayerLoader::bring(size_t i, int il, uint8_t * to) const {
         if (arriving_[i]) chunk.await_layer(il, [&] { return stopped(); });
         return chunk.layer(il);
     } catch (Error & e) {
-        if (e.code != "ABORTED") e.chunk_index = int(i);
+        if (e.code != "ABORTED") e.chunk_index = chunks_[i].segment;
         throw;
     }
 }

@@ -48,16 +48,18 @@ class LayerLoader {
     struct Wanted {
         std::shared_ptr<const ChunkKv> chunk;
         std::vector<ggml_tensor *> there;
+        int segment = -1;  // of the append, for errors
     };
 
     // Loads layers in order, starting at `first`. The devices of `weights` support one loader at a time. `abort` ends
-    // waiting for layers that arrive; null: waiting is never aborted. OUT_OF_MEMORY.
+    // waiting for layers that arrive; null: waiting is never aborted. OUT_OF_MEMORY; CHUNK_CORRUPT and CHUNK_UNREADABLE
+    // as wait().
     LayerLoader(std::vector<Wanted> chunks, int first, const Weights & weights, LoadOptions options,
                 Clock::time_point origin, const std::atomic<bool> * abort);
     ~LayerLoader();
 
     // Waits for layer `il`; layers must be requested in order. The result is valid until release(). Rethrows the
-    // loading thread's exception, with Error::chunk_index set to the chunk's index in `chunks`. ABORTED while a layer
+    // loading thread's exception, with Error::chunk_index set to the chunk's segment. ABORTED while a layer
     // has not arrived.
     const Loaded & wait(int il);
     // Whether wait() may depend on a network; then it is called without holding the turn.

@@ -196,7 +196,7 @@ std::vector<LayerLoader::Wanted> Fuse::wanted() {
     if (first_load_ < model_.hparams().n_layer_kv) kept_ = model_.device_tier().use(prompt_.chunks);
     kept_.resize(prompt_.chunks.size());
     for (size_t i = 0; i < kept_.size(); ++i) {
-        out.push_back({prompt_.chunks[i], {}});
+        out.push_back({prompt_.chunks[i], {}, prompt_.segment_of_chunk[i]});
         if (kept_[i]) out.back().there = kept_[i]->placeable();
     }
     return out;
@@ -206,27 +206,22 @@ void Fuse::place_layer(int il, Pass & pass) {
     if (il < next_place_ || il >= model_.hparams().n_layer_kv || prompt_.placements.empty()) return;
     LayerReport & layer = report_.layers[size_t(il)];
     const double asked = now();
-    try {
-        // Lets others compute while waiting for a network.
-        if (pass.loader.is_far(il)) model_.scheduler()->away([&] { pass.loader.wait(il); });
-        const LayerLoader::Loaded & loaded = pass.loader.wait(il);
-        const double ready = now();
-        report_.load_wait_ms += ready - asked;
-        layer.load_start = loaded.start_ms, layer.load_end = loaded.end_ms, layer.load_bytes = loaded.bytes;
-        report_.bytes_loaded += loaded.bytes, report_.bytes_crossed += loaded.crossed;
-        for (size_t i = 0; i < prompt_.placements.size(); ++i) {
-            prompt_.placements[i].stored = loaded.chunks[prompt_.chunk_of_placement[i]];
-        }
-        forward_.place(il, prompt_.placements, cache_);
-        for (size_t i = 0; i < kept_.size(); ++i)
-            if (kept_[i]) model_.device_tier().fill(*kept_[i], il, loaded.chunks[i]);
-        pass.loader.release(il);
-        layer.place_ms = now() - ready;
-        report_.place_ms += layer.place_ms;
-    } catch (Error & e) {
-        if (e.chunk_index >= 0) e.chunk_index = prompt_.segment_of_chunk[size_t(e.chunk_index)];
-        throw;
+    // Lets others compute while waiting for a network.
+    if (pass.loader.is_far(il)) model_.scheduler()->away([&] { pass.loader.wait(il); });
+    const LayerLoader::Loaded & loaded = pass.loader.wait(il);
+    const double ready = now();
+    report_.load_wait_ms += ready - asked;
+    layer.load_start = loaded.start_ms, layer.load_end = loaded.end_ms, layer.load_bytes = loaded.bytes;
+    report_.bytes_loaded += loaded.bytes, report_.bytes_crossed += loaded.crossed;
+    for (size_t i = 0; i < prompt_.placements.size(); ++i) {
+        prompt_.placements[i].stored = loaded.chunks[prompt_.chunk_of_placement[i]];
     }
+    forward_.place(il, prompt_.placements, cache_);
+    for (size_t i = 0; i < kept_.size(); ++i)
+        if (kept_[i]) model_.device_tier().fill(*kept_[i], il, loaded.chunks[i]);
+    pass.loader.release(il);
+    layer.place_ms = now() - ready;
+    report_.place_ms += layer.place_ms;
     next_place_ = il + 1;
 }
 
