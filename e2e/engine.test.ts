@@ -1,5 +1,6 @@
 /** Long-lived objects of the engine in each of their states, with tiny random models. */
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -206,6 +207,31 @@ describe('chunks', () => {
     expect(greatestDifference(alone, full)).toBeGreaterThan(1);
     session.dispose();
   });
+
+  test.skipIf(process.platform === 'win32')(
+    'a layer whose drive does not respond fails the append',
+    async () => {
+      const [path, aside] = [join(dir, 'hangs.kvc'), join(dir, 'aside.kvc')];
+      await (await model.encodeChunk(ids(33), 'f16')).save(path);
+      const chunk = await model.openChunk(path, 1000);
+      renameSync(path, aside);
+      execFileSync('mkfifo', [path]); // opening it waits for a writer
+      const session = model.createSession(64);
+      const segments: Segment[] = [
+        { kind: 'compute', tokens: model.encodingPrefix },
+        { kind: 'chunk', chunk },
+        { kind: 'compute', tokens: ids(3) },
+      ];
+      await expect(session.append(segments, { kind: 'none' })).rejects.toMatchObject({
+        ...{ code: 'CHUNK_UNREADABLE', chunkIndex: 1 },
+      });
+      writeFileSync(path, ''); // the call that waits ends
+      renameSync(aside, path);
+      session.truncate(0);
+      await session.append(segments, { kind: 'none' });
+      session.dispose();
+    },
+  );
 
   test('header, size and content survive the file', async () => {
     const chunk = await model.encodeChunk(ids(33), 'q8_0');

@@ -67,6 +67,7 @@ function withoutExact(store: ChunkCache): ChunkCache {
     borrow: (...args) => store.borrow(...args),
     stats: () => store.stats(),
     reportCorrupt: (key) => store.reportCorrupt(key),
+    reportUnreadable: (key) => store.reportUnreadable(key),
     similar: (...args) => store.similar(...args),
     // A passage is requested by its own key first, then by the key of its match, which here is the same.
     acquire: async (key, opener) =>

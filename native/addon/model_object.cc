@@ -82,8 +82,9 @@ Napi::Value ModelObject::encode_chunk(const Napi::CallbackInfo & info) {
 Napi::Value ModelObject::open_chunk(const Napi::CallbackInfo & info) {
     ModelHandle e = handle(info.Env());
     const std::string path = string_from(info[0], "path");
+    const std::chrono::milliseconds patience(info[1].IsUndefined() ? 0 : int_from(info[1], "patienceMs"));
     const auto work = [=] {
-        auto chunk = std::make_shared<ChunkKv>(path);
+        auto chunk = std::make_shared<ChunkKv>(path, patience);
         require_encodes(*e.model, chunk->shape(), path);
         return chunk;
     };

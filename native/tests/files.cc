@@ -7,6 +7,7 @@
 #include <random>
 
 #ifndef _WIN32
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #endif
@@ -150,6 +151,21 @@ TEST(a_chunk_file_that_the_system_cannot_read_is_not_damaged) {
     CHECK_EQ(error_code([&] { chunk.pull_in(); }), std::string("CHUNK_UNREADABLE"));
     unlink(path.c_str());
     CHECK_EQ(error_code([&] { chunk.pull_in(); }), std::string("CHUNK_CORRUPT"));  // it does not exist
+    std::rename(aside.c_str(), path.c_str());
+    chunk.pull_in();
+    CHECK(chunk.in_memory());
+}
+
+TEST(a_chunk_file_on_a_drive_that_does_not_respond_is_given_up) {
+    const std::string path = make_chunk(KvDtype::f16), aside = scratch("aside");
+    const std::chrono::milliseconds shortly(10), patience(1000);
+    ChunkKv chunk(path, patience);
+    std::rename(path.c_str(), aside.c_str());
+    CHECK_EQ(mkfifo(path.c_str(), 0600), 0);  // opening it waits for a writer
+    CHECK_EQ(error_code([&] { ChunkKv hangs(path, shortly); }), std::string("CHUNK_UNREADABLE"));
+    CHECK_EQ(error_code([&] { chunk.pull_in(); }), std::string("CHUNK_UNREADABLE"));
+    close(open(path.c_str(), O_WRONLY));  // the threads that wait end
+    unlink(path.c_str());
     std::rename(aside.c_str(), path.c_str());
     chunk.pull_in();
     CHECK(chunk.in_memory());

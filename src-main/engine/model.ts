@@ -102,9 +102,12 @@ export class Model {
     return new ChunkKv(chunk);
   }
 
-  /** Opens a chunk file without reading its KV. CHUNK_CORRUPT, CHUNK_VERSION, CHUNK_MISMATCH. */
-  async openChunk(path: string): Promise<ChunkKv> {
-    return new ChunkKv(await guardedAsync(() => this.#native.openChunk(path)));
+  /**
+   * Opens a chunk file without reading its KV. `patienceMs`: how long its drive may take for a call, then and whenever it
+   * is read; absent: no limit. CHUNK_CORRUPT, CHUNK_VERSION, CHUNK_MISMATCH, CHUNK_UNREADABLE.
+   */
+  async openChunk(path: string, patienceMs?: number): Promise<ChunkKv> {
+    return new ChunkKv(await guardedAsync(() => this.#native.openChunk(path, patienceMs)));
   }
 
   /**

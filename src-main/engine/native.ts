@@ -440,8 +440,11 @@ export interface NativeModel {
     onProgress?: (p: NativeProgress) => void,
     priority?: number,
   ): Promise<NativeChunk>;
-  /** Opens a chunk file: header checked, KV not read. CHUNK_CORRUPT, CHUNK_VERSION, CHUNK_MISMATCH. */
-  openChunk(path: string): Promise<NativeChunk>;
+  /**
+   * Opens a chunk file: header checked, KV not read. `patienceMs`: how long the drive may take for a call, then and
+   * later; absent: no limit. CHUNK_CORRUPT, CHUNK_VERSION, CHUNK_MISMATCH, CHUNK_UNREADABLE.
+   */
+  openChunk(path: string, patienceMs?: number): Promise<NativeChunk>;
   /**
    * A chunk that can be placed while it arrives: an append waits for each layer. `beginning`: the first bytes of its
    * file of `fileBytes` bytes, header included; pass the rest to NativeChunk.receive(). CHUNK_CORRUPT (also if it does

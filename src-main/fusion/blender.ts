@@ -185,6 +185,26 @@ async function setAside(
   releaseSource(source);
   // For another machine's value, the store has already noticed it.
   if (!isLost && lease.tier !== 'shared') await store.reportCorrupt(lease.key);
+  if (code === 'CHUNK_UNREADABLE') await setAwayAside(lease.key, store, sources, unusable);
+}
+
+/** Other chunks of a drive that is gone are not tried: each would take as long to fail. */
+async function setAwayAside(
+  key: string,
+  store: ChunkCache,
+  sources: Map<number, Source>,
+  unusable: UnusableParts,
+): Promise<void> {
+  await store.reportUnreadable(key);
+  for (const [part, source] of sources) {
+    const isRead = [...source.leases.values()].some(
+      ({ key: each, tier }) => tier === 'disk' && store.isAway(each),
+    );
+    if (!isRead) continue;
+    sources.delete(part);
+    unusable.lost.add(part);
+    releaseSource(source);
+  }
 }
 
 interface PlacedSegment extends SourcedSegment {

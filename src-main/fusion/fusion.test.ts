@@ -75,6 +75,17 @@ describe('blend', () => {
     expect(store.leases).toBe(0);
   });
 
+  test('the other chunks of a drive that is gone are computed, and not tried', async () => {
+    const { parts, options, store, keys } = await fixture([true, true, true]);
+    store.detach(keys[0] ?? '');
+    store.onDrive.add(keys[0] ?? '').add(keys[2] ?? '');
+    store.damage(keys[2] ?? ''); // would be quarantined
+    expect(await blend(parts, options)).toMatchObject({
+      ...{ outcomes: ['computed', 'disk', 'computed'], quarantined: [], lost: [0, 2] },
+    });
+    expect(store.leases).toBe(0);
+  });
+
   test('a chunk found damaged when it is opened is reported, too', async () => {
     const { parts, options, store, keys } = await fixture([true, true]);
     store.lost.add(keys[1] ?? '');

@@ -71,6 +71,7 @@ export type ChunkCache = Pick<
   | 'borrow'
   | 'similar'
   | 'reportCorrupt'
+  | 'reportUnreadable'
   | 'stats'
 > & { readonly shared?: ChunkStore['shared'] };
 

@@ -147,8 +147,10 @@ export class ChunkLeases {
       if (fault.kind === 'missing' && (await disk.isStillThere(row)) && !(await exists(disk.path(row))))
         disk.dropRow(key);
       if (fault.kind === 'newer') await disk.setNewerAside(row);
-      if (fault.kind === 'unreadable')
+      if (fault.kind === 'unreadable') {
         disk.log.warn('A chunk file cannot be read now.', { key, error: fault.reason });
+        await disk.isStillThere(row);
+      }
     });
   }
 

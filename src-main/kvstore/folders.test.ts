@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import {
   cpSync,
   existsSync,
@@ -391,6 +392,22 @@ describe('a drive that hangs', () => {
     await store.folders.check();
     expect(store.stats().folders[1]).toMatchObject({ state: 'ready' });
     await expect.poll(() => readdirSync(join(disk, 'tmp'))).toEqual([]);
+  });
+
+  test.skipIf(process.platform === 'win32')('is noticed when a layer could not be read in time', async () => {
+    const { store, disk, added } = await twoFolders(1, 3, { folderPatienceMs: 50 });
+    await fill(store, 2);
+    const [marker, aside] = [join(disk, 'folder.json'), join(disk, 'aside')];
+    renameSync(marker, aside);
+    execFileSync('mkfifo', [marker]); // reading it waits for a writer
+    await store.reportUnreadable(A);
+    expect(store.stats().folders[1]).toMatchObject({ id: added.id, state: 'not-responding' });
+    expect([store.isAway(A), store.has(B)]).toEqual([true, true]);
+    writeFileSync(marker, ''); // it responds
+    renameSync(aside, marker);
+    await expect
+      .poll(() => store.folders.check().then(() => store.stats().folders[1]))
+      .toMatchObject({ state: 'ready' });
   });
 
   test('does not hold up a check of all files', async () => {

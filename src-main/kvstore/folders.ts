@@ -59,8 +59,9 @@ export class ChunkFolder {
   state: FolderState;
   /** Why it failed; else ''. */
   problem = '';
+  /** How long its drive may take to respond; undefined: the store's own has no limit. */
+  readonly patienceMs: number | undefined;
   readonly #fs: StoreFs;
-  readonly #patienceMs: number;
   #lock: StoreLock | undefined;
   /** The marker, while it is being read. */
   #marker: Promise<string | undefined> | undefined;
@@ -73,7 +74,7 @@ export class ChunkFolder {
     this.quarantine = new Quarantine(this.layout.quarantine, fs, cap);
     this.state = id === OWN_FOLDER ? 'ready' : 'not-connected';
     this.#fs = fs;
-    this.#patienceMs = patienceMs;
+    this.patienceMs = id === OWN_FOLDER ? undefined : patienceMs;
   }
 
   /**
@@ -81,9 +82,9 @@ export class ChunkFolder {
    * as not connected until it does: CHUNK_UNREADABLE. The work continues.
    */
   async within<T>(work: Promise<T>, { isLong = false, bytes = 0, onLate }: Wait<T> = {}): Promise<T> {
-    if (this.id === OWN_FOLDER) return work;
+    if (this.patienceMs === undefined) return work;
     const done = new AbortController();
-    const limit = this.#patienceMs * (isLong ? LONG : 1) + bytes / BYTES_PER_MS;
+    const limit = this.patienceMs * (isLong ? LONG : 1) + bytes / BYTES_PER_MS;
     try {
       const result = await Promise.race([work, wait(limit, LATE, { ref: false, signal: done.signal })]);
       this.#hangs = result === LATE;
@@ -117,7 +118,7 @@ export class ChunkFolder {
       if (!(await this.isThere())) return this.#cannot('not-connected');
       for (const dir of [this.layout.chunks, this.layout.quarantine, this.layout.tmp])
         await this.within(this.#fs.makeDir(dir));
-      // The main thread waits for the lock, so the drive has to respond just before: its space is not in the system's cache.
+      // The main thread waits for the lock, so the drive has to respond just before: network drives are asked for their space each time.
       await this.within(this.#fs.space(this.layout.dir));
       this.#release();
       this.#lock = StoreLock.take(this.layout.lock);

@@ -23,7 +23,8 @@ export async function openRow(
   const path = disk.path(row);
   let chunk: ChunkKv;
   try {
-    chunk = await disk.within(row, opener.openChunk(path), { onLate: (late) => late.dispose() });
+    const patienceMs = disk.folders.get(row.folder)?.patienceMs;
+    chunk = await disk.within(row, opener.openChunk(path, patienceMs), { onLate: (late) => late.dispose() });
   } catch (error) {
     if (disk.isAway(row)) return { kind: 'unreadable', reason: messageOf(error) };
     if (codeOf(error) !== 'CHUNK_MISMATCH') return disk.within(row, blameFile(path, error));

@@ -100,6 +100,7 @@ describe('after close', () => {
     ['acquireMany', (store) => store.acquireMany([A], model)],
     ['acquire', (store) => store.acquire('0'.repeat(64), model)],
     ['reportCorrupt', (store) => store.reportCorrupt('0'.repeat(64))],
+    ['reportUnreadable', (store) => store.reportUnreadable('0'.repeat(64))],
     ['prefetch', (store) => store.prefetch(A, model)],
     ['borrow', (store) => store.borrow(A, model, () => Promise.resolve(1))],
     ['forget', (store) => store.forget(model)],

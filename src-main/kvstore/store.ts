@@ -203,6 +203,16 @@ export class ChunkStore {
     );
   }
 
+  /** Looks whether the folder is still connected of a lease whose layers could not be read. Release the lease as usual. */
+  reportUnreadable(key: string): Promise<void> {
+    return this.#calls.run('reportUnreadable', () =>
+      this.#parts.leases.settle(key, {
+        kind: 'unreadable',
+        reason: 'a layer could not be read while it was used',
+      }),
+    );
+  }
+
   /** Drops the KV that an opener read into memory; call before disposing a model. Its leases must be released. */
   forget(opener: object): Promise<void> {
     return this.#calls.run('forget', () => this.#parts.leases.forget(opener));

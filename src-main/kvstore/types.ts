@@ -48,8 +48,11 @@ export interface ChunkFiles {
 
 /** Opens chunk files for use. A Model satisfies this. */
 export interface ChunkOpener {
-  /** Opens a file without reading its KV. CHUNK_CORRUPT, CHUNK_VERSION, CHUNK_MISMATCH. */
-  openChunk(path: string): Promise<ChunkKv>;
+  /**
+   * Opens a file without reading its KV. `patienceMs`: how long its drive may take for a call, then and whenever it is
+   * read; absent: no limit. CHUNK_CORRUPT, CHUNK_VERSION, CHUNK_MISMATCH, CHUNK_UNREADABLE.
+   */
+  openChunk(path: string, patienceMs?: number): Promise<ChunkKv>;
   /**
    * Opens a chunk that is used while it arrives, given the first bytes of its file including the header; absent: not
    * supported. CHUNK_CORRUPT (also if it does not match the key), CHUNK_VERSION, CHUNK_MISMATCH.

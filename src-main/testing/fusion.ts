@@ -413,6 +413,9 @@ export class FakeStore implements ChunkCache {
   readonly lost = new Set<string>();
   /** Cannot be opened for now. */
   readonly away = new Set<string>();
+  /** On a drive that is gone once one of them is reported. */
+  readonly onDrive = new Set<string>();
+  #isDriveGone = false;
   leases = 0;
   diskBudgetBytes = 1e9;
   putFails: KvasirError | undefined;
@@ -421,8 +424,8 @@ export class FakeStore implements ChunkCache {
     return this.chunks.has(key);
   }
 
-  isAway(): boolean {
-    return false;
+  isAway(key: string): boolean {
+    return this.#isDriveGone && this.onDrive.has(key);
   }
 
   hasRoom(bytes: number): boolean {
@@ -499,6 +502,11 @@ export class FakeStore implements ChunkCache {
     await Promise.resolve();
     this.quarantined.push(key);
     this.chunks.delete(key);
+  }
+
+  async reportUnreadable(key: string): Promise<void> {
+    await Promise.resolve();
+    this.#isDriveGone ||= this.onDrive.has(key);
   }
 
   damage(key: string): void {

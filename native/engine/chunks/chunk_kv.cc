@@ -194,7 +194,9 @@ std::string chunk_key(const ChunkShape & shape, const std::vector<int32_t> & tok
     return to_hex(sha.digest());
 }
 
-ChunkKv::ChunkKv(const std::string & path) : path_(path) { header_ = read_chunk_header(InputFile(path), path); }
+ChunkKv::ChunkKv(const std::string & path, std::chrono::milliseconds patience) : path_(path), patience_(patience) {
+    header_ = read_chunk_header(InputFile(path, patience), path);
+}
 
 ChunkKv::ChunkKv(ChunkHeader header) : header_(std::move(header)), arrival_(std::make_unique<Arrival>()) {
     data_ = std::make_unique_for_overwrite<uint8_t[]>(bytes());
@@ -251,7 +253,7 @@ std::shared_ptr<ChunkKv> ChunkKv::converted(KvDtype dtype) const {
 std::shared_ptr<const InputFile> ChunkKv::file() const {
     std::lock_guard lock(file_mutex_);
     std::shared_ptr<const InputFile> file = file_.lock();
-    if (!file) file_ = file = std::make_shared<const InputFile>(path_);
+    if (!file) file_ = file = std::make_shared<const InputFile>(path_, patience_);
     return file;
 }
 
@@ -267,7 +269,7 @@ void ChunkKv::verify(int il, const uint8_t * data, const std::string & name) con
 
 void ChunkKv::pull_in() {
     if (in_memory()) return;
-    const InputFile file(path_);
+    const InputFile file(path_, patience_);
     auto data = std::make_unique_for_overwrite<uint8_t[]>(bytes());
     for (int il = 0; il < shape().n_layer(); ++il) read_layer(file, il, data.get() + begin(il));
     data_ = std::move(data);

@@ -74,8 +74,9 @@ class ChunkKv {
     ChunkKv(ChunkShape shape, std::vector<int32_t> tokens);
     // The memory of `tokens` as bytes of another program; the shape's only layer is kOpaque.
     ChunkKv(ChunkShape shape, std::vector<int32_t> tokens, const std::vector<uint8_t> & opaque);
-    // A chunk in a file; the KV is read on use. CHUNK_CORRUPT, CHUNK_UNREADABLE, CHUNK_VERSION.
-    explicit ChunkKv(const std::string & path);
+    // A chunk in a file; the KV is read on use. `patience`: as for InputFile. CHUNK_CORRUPT, CHUNK_UNREADABLE,
+    // CHUNK_VERSION.
+    explicit ChunkKv(const std::string & path, std::chrono::milliseconds patience = {});
     // A chunk whose layers arrive: receive() supplies the bytes that follow this header in its file.
     explicit ChunkKv(ChunkHeader header);
 
@@ -133,6 +134,7 @@ class ChunkKv {
 
     ChunkHeader header_;
     std::string path_;
+    std::chrono::milliseconds patience_{};
     mutable std::mutex file_mutex_;
     mutable std::weak_ptr<const InputFile> file_;  // guarded by file_mutex_
     std::unique_ptr<uint8_t[]> data_;     // bytes()

@@ -1,7 +1,13 @@
 #include "file_io.h"
 
 #include <cerrno>
+#include <condition_variable>
 #include <cstring>
+#include <deque>
+#include <functional>
+#include <future>
+#include <mutex>
+#include <thread>
 
 #include "engine/error.h"
 
@@ -39,7 +45,78 @@ namespace {
     throw Error("ENGINE_FAILED", "Writing " + path + " failed: " + why + ".");
 }
 
+// Threads for calls that a drive may hold up. They are kept for the next calls: starting one takes as long as a read.
+class CallThreads {
+  public:
+    void run(std::function<void()> call) {
+        std::lock_guard lock(mutex_);
+        calls_.push_back(std::move(call));
+        if (idle_ >= calls_.size()) return added_.notify_one();
+        std::thread([this] { serve(); }).detach();
+    }
+
+  private:
+    void serve() {
+        std::unique_lock lock(mutex_);
+        for (;;) {
+            ++idle_;
+            added_.wait(lock, [&] { return !calls_.empty(); });
+            --idle_;
+            std::function<void()> call = std::move(calls_.front());
+            calls_.pop_front();
+            lock.unlock();
+            call();
+            call = nullptr;
+            lock.lock();
+        }
+    }
+    std::mutex mutex_;
+    std::condition_variable added_;
+    std::deque<std::function<void()>> calls_;  // mutex_ guards this and the next
+    size_t idle_ = 0;
+};
+
+// Never freed: a call may outlive everything else.
+CallThreads & call_threads() {
+    static CallThreads * one = new CallThreads;
+    return *one;
+}
+
+// Runs work that a drive may hold up. If it takes longer than `patience`, it continues on its thread, so it must own
+// what it uses.
+template <typename Work> auto within(std::chrono::milliseconds patience, const std::string & path, Work work) {
+    if (patience.count() == 0) return work();
+    const auto task = std::make_shared<std::packaged_task<decltype(work())()>>(std::move(work));
+    auto done = task->get_future();
+    call_threads().run([task] { (*task)(); });
+    if (done.wait_for(patience) == std::future_status::timeout) unreadable(path, "its drive does not respond");
+    return done.get();
+}
+
 }  // namespace
+
+struct InputFile::Open {
+    explicit Open(const std::string & file_path);
+    ~Open();
+    Open(const Open &) = delete;
+    void read(void * dst, size_t n, uint64_t offset) const;
+
+    std::string path;
+    uint64_t size = 0;
+    intptr_t handle = -1;
+};
+
+InputFile::InputFile(const std::string & path, std::chrono::milliseconds patience)
+    : patience_(patience), open_(within(patience, path, [path] { return std::make_shared<const Open>(path); })) {}
+
+uint64_t InputFile::size() const { return open_->size; }
+
+void InputFile::read(void * dst, size_t n, uint64_t offset) const {
+    if (patience_.count() == 0) return open_->read(dst, n, offset);
+    const std::shared_ptr<uint8_t[]> bytes(new uint8_t[n]);
+    within(patience_, open_->path, [=, file = open_] { file->read(bytes.get(), n, offset); });
+    std::memcpy(dst, bytes.get(), n);
+}
 
 #ifdef _WIN32
 
@@ -49,7 +126,7 @@ static std::wstring widen(const std::string & s) {
     return w;
 }
 
-InputFile::InputFile(const std::string & path) : path_(path) {
+InputFile::Open::Open(const std::string & file_path) : path(file_path) {
     HANDLE h = CreateFileW(widen(path).c_str(), GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_DELETE, nullptr,
                            OPEN_EXISTING, 0, nullptr);
     if (h == INVALID_HANDLE_VALUE) {
@@ -57,21 +134,21 @@ InputFile::InputFile(const std::string & path) : path_(path) {
         if (error == ERROR_FILE_NOT_FOUND || error == ERROR_PATH_NOT_FOUND) unusable(path, "does not exist");
         unreadable(path, "error " + std::to_string(error));
     }
-    handle_ = intptr_t(h);
-    LARGE_INTEGER size{};
-    GetFileSizeEx(h, &size);
-    size_ = uint64_t(size.QuadPart);
+    handle = intptr_t(h);
+    LARGE_INTEGER length{};
+    GetFileSizeEx(h, &length);
+    size = uint64_t(length.QuadPart);
 }
-InputFile::~InputFile() { CloseHandle(HANDLE(handle_)); }
-void InputFile::read(void * dst, size_t n, uint64_t offset) const {
+InputFile::Open::~Open() { CloseHandle(HANDLE(handle)); }
+void InputFile::Open::read(void * dst, size_t n, uint64_t offset) const {
     for (auto * p = static_cast<uint8_t *>(dst); n;) {
         OVERLAPPED at{};
         at.Offset = DWORD(offset), at.OffsetHigh = DWORD(offset >> 32);
         DWORD got = 0;
-        const bool ok = ReadFile(HANDLE(handle_), p, DWORD(n > 1u << 30 ? 1u << 30 : n), &got, &at);
+        const bool ok = ReadFile(HANDLE(handle), p, DWORD(n > 1u << 30 ? 1u << 30 : n), &got, &at);
         const DWORD error = ok ? 0 : GetLastError();
-        if (error && error != ERROR_HANDLE_EOF) unreadable(path_, "error " + std::to_string(error));
-        if (got == 0) unusable(path_, "is truncated");
+        if (error && error != ERROR_HANDLE_EOF) unreadable(path, "error " + std::to_string(error));
+        if (got == 0) unusable(path, "is truncated");
         p += got, n -= got, offset += got;
     }
 }
@@ -97,24 +174,24 @@ void write_file_durably(const std::string & path, const std::vector<ByteSpan> & 
 
 #else
 
-InputFile::InputFile(const std::string & path) : path_(path) {
-    handle_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+InputFile::Open::Open(const std::string & file_path) : path(file_path) {
+    handle = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     struct stat st {};
-    if (handle_ < 0 || fstat(int(handle_), &st) != 0) {
+    if (handle < 0 || fstat(int(handle), &st) != 0) {
         const int error = errno;
-        if (handle_ >= 0) ::close(int(handle_));
+        if (handle >= 0) ::close(int(handle));
         if (error == ENOENT || error == ENOTDIR) unusable(path, "does not exist");
         unreadable(path, std::strerror(error));
     }
-    size_ = uint64_t(st.st_size);
+    size = uint64_t(st.st_size);
 }
-InputFile::~InputFile() { ::close(int(handle_)); }
-void InputFile::read(void * dst, size_t n, uint64_t offset) const {
+InputFile::Open::~Open() { ::close(int(handle)); }
+void InputFile::Open::read(void * dst, size_t n, uint64_t offset) const {
     for (auto * p = static_cast<uint8_t *>(dst); n;) {
-        const ssize_t got = pread(int(handle_), p, n, off_t(offset));
+        const ssize_t got = pread(int(handle), p, n, off_t(offset));
         if (got < 0 && errno == EINTR) continue;
-        if (got < 0) unreadable(path_, std::strerror(errno));
-        if (got == 0) unusable(path_, "is truncated");
+        if (got < 0) unreadable(path, std::strerror(errno));
+        if (got == 0) unusable(path, "is truncated");
         p += got, n -= size_t(got), offset += uint64_t(got);
     }
 }

@@ -2,8 +2,10 @@
 // Chunk files: random-access reads, durable writes.
 //
 // Thread safety: any number of threads may read an InputFile concurrently, and write different files.
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,19 +13,19 @@ namespace kvasir {
 
 class InputFile {
   public:
-    // CHUNK_CORRUPT if the file is gone, CHUNK_UNREADABLE if the system cannot open it.
-    explicit InputFile(const std::string & path);
-    ~InputFile();
+    // `patience`: how long the drive may take for a call; zero: no limit. A call that takes longer continues on a
+    // thread of its own. CHUNK_CORRUPT if the file is gone, CHUNK_UNREADABLE if the system cannot open it.
+    explicit InputFile(const std::string & path, std::chrono::milliseconds patience = {});
     InputFile(const InputFile &) = delete;
-    uint64_t size() const { return size_; }
+    uint64_t size() const;
     // Reads exactly `n` bytes. CHUNK_CORRUPT if the file ends before that; CHUNK_UNREADABLE if the system cannot read
     // it.
     void read(void * dst, size_t n, uint64_t offset) const;
 
   private:
-    std::string path_;
-    uint64_t size_ = 0;
-    intptr_t handle_ = -1;
+    struct Open;  // outlives this file while a call takes longer
+    std::chrono::milliseconds patience_;
+    std::shared_ptr<const Open> open_;
 };
 
 struct ByteSpan {
