@@ -23,6 +23,7 @@ export async function officeParser(file: SourceFile): Promise<DocumentParser> {
   if (head.startsWith('{\\rt')) return (await import('./office/rtf.ts')).rtf;
   if (/^(<\?xml|<office:document)/.test(head) && /<office:document\s/.test(head))
     return (await import('./office/odf.ts')).odf;
+  if (/<(?:w:wordDocument|pkg:package)\s/.test(head)) return (await import('./office/flat-word.ts')).flatWord;
   if (/^<(!doctype html|html|\?xml[^>]*>\s*<(!doctype )?html)/i.test(head))
     return (await import('./html.ts')).html;
   if (/^(?:mime-version:|from: <saved by|content-type: multipart\/related)/i.test(head))

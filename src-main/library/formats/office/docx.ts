@@ -1,5 +1,5 @@
 import { broken, noText } from '../errors.ts';
-import type { DocumentParser, ParsedHeading } from '../format.ts';
+import type { DocumentParser, ParsedDocument, ParsedHeading } from '../format.ts';
 import { OfficePackage, type Relationship } from './package.ts';
 import { edgeLines, withEdges } from './page-numbers.ts';
 import { isOn, value, WordNumbers } from './word-numbers.ts';
@@ -13,12 +13,16 @@ import { attribute, element, elements, type XmlElement } from '../xml.ts';
 /** Documents inserted in one another are read to this depth. */
 const MAX_INSERTED = 3;
 
-export const docx: DocumentParser = async (file) => {
-  const { text, headings, warnings } = await readWord(file, 0);
-  if (text === '') throw noText(file.name, 'it has no paragraph with letters', warnings);
+export const docx: DocumentParser = async (file) =>
+  readWordPackage(await OfficePackage.open(file), file.name);
+
+/** As a DocumentParser. `name`: the file's. */
+export async function readWordPackage(pack: OfficePackage, name: string): Promise<ParsedDocument> {
+  const { text, headings, warnings } = await readWord(pack, name, 0);
+  if (text === '') throw noText(name, 'it has no paragraph with letters', warnings);
   const title = headings.find(({ level }) => level === 1)?.title ?? plainTextTitle(text);
   return { text, headings, title, pages: [], warnings };
-};
+}
 
 interface WordText {
   text: string;
@@ -26,19 +30,18 @@ interface WordText {
   warnings: string[];
 }
 
-async function readWord(file: { name: string; bytes: Buffer }, depth: number): Promise<WordText> {
-  const pack = await OfficePackage.open(file);
+async function readWord(pack: OfficePackage, name: string, depth: number): Promise<WordText> {
   const main = await pack.mainPart();
   const links = await pack.relationships(main);
   const load = (path: string | undefined): Promise<WordPart> =>
     loadWordPart(pack, path, async (bytes) => {
       if (depth >= MAX_INSERTED) return { text: '', headings: [] };
-      return readWord({ name: file.name, bytes }, depth + 1);
+      return readWord(await OfficePackage.open({ name, bytes }), name, depth + 1);
     });
   const partOf = (type: string): Promise<WordPart> =>
     load([...links.values()].find((link) => link.type === type && !link.external)?.target);
   const body = await load(main);
-  if (body.root?.name !== 'document') throw broken(file.name, 'it is not a Word document');
+  if (body.root?.name !== 'document') throw broken(name, 'it is not a Word document');
   const styles = readWordStyles(await pack.related(links, 'styles'));
   const numbers = new WordNumbers(await pack.related(links, 'numbering'), (style) =>
     value(element(styles.get(style)?.paragraph, 'numPr'), 'numId'),

@@ -13,17 +13,24 @@ export interface Relationship {
   external: boolean;
 }
 
+/** The files of a package. */
+export interface PackageFiles {
+  names: readonly string[];
+  read: (name: string) => Promise<Buffer | undefined>;
+}
+
 /** A document in the Open Packaging Conventions (ECMA-376 part 2): parts, and relationships between them. */
 export class OfficePackage {
-  readonly #zip: ZipArchive;
+  readonly #files: PackageFiles;
   /** Part names are compared without regard to case (ECMA-376 part 2, 6.2.2.3). */
   readonly #names: ReadonlyMap<string, string>;
   readonly #file: string;
 
-  private constructor(zip: ZipArchive, file: string) {
-    this.#zip = zip;
+  /** `file`: its name. */
+  constructor(files: PackageFiles, file: string) {
+    this.#files = files;
     this.#file = file;
-    this.#names = new Map(zip.names.map((name) => [name.toLowerCase(), name]));
+    this.#names = new Map(files.names.map((name) => [name.toLowerCase(), name]));
   }
 
   /** As `ZipArchive.open`. */
@@ -48,7 +55,7 @@ export class OfficePackage {
   }
 
   read(path: string): Promise<Buffer | undefined> {
-    return this.#zip.read(this.#names.get(path.toLowerCase()) ?? path);
+    return this.#files.read(this.#names.get(path.toLowerCase()) ?? path);
   }
 
   /** A part's root element, without the elements of the ignored names. */
