@@ -36,8 +36,8 @@ size_t spare_memory(ggml_backend_dev_t dev);
 
 // The device's own layouts for weights, besides plain memory.
 std::vector<ggml_backend_buffer_type_t> weight_layouts(ggml_backend_dev_t dev);
-// Whether products with weights in this layout are wrong. In ggml's AMX layout, only the first matrix of a stack of rows
-// is multiplied, although it declares that it supports stacks: the others' results are missing, and memory is
+// Whether products with weights in this layout are wrong. In ggml's AMX layout, only the first matrix of a stack of
+// rows is multiplied, although it declares that it supports stacks: the others' results are missing, and memory is
 // overwritten (ggml-org/llama.cpp#20824 is such a crash). Our own kernels use AMX with weights in plain memory.
 bool is_faulty_layout(ggml_backend_buffer_type_t layout);
 
