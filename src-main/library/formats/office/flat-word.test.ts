@@ -36,6 +36,18 @@ test('a document of Word 2003: headings, lists with their numbers, tables, and w
   expect(text).not.toMatch(/Old|w:|heading/);
 });
 
+test('headers, footers, notes and links of a document of Word 2003', async () => {
+  const edge = (name: string, type: string, text: string): string =>
+    `<w:${name} w:type="${type}">${paragraph(text)}</w:${name}>`;
+  const { text } = await read(
+    word2003(
+      `<w:p><w:r><w:t>Oil</w:t></w:r><w:r><w:footnote>${paragraph('From whales.')}</w:footnote></w:r><w:hlink w:dest="https://a.example"><w:r><w:t> lamps</w:t></w:r></w:hlink></w:p>
+       <w:sectPr>${edge('hdr', 'odd', 'Harbour office')}${edge('ftr', 'odd', 'Confidential')}${edge('hdr', 'first', 'Not shown')}</w:sectPr>`,
+    ),
+  );
+  expect(text).toBe('Harbour office\n\nOil[1] lamps\n\n[1] From whales.\n\nConfidential');
+});
+
 test('a package in one file is read as the package', async () => {
   const packed = await wordFile(paragraph('The lamp burns oil.'), { styles: part('w:styles', '') });
   const zip = await ZipArchive.open({ name: 'a.docx', bytes: packed });
