@@ -14,7 +14,7 @@ namespace kvasir {
 class InputFile {
   public:
     // `patience`: how long the drive may take for a call; zero: no limit. A call that takes longer continues on a
-    // thread of its own. CHUNK_CORRUPT if the file is gone, CHUNK_UNREADABLE if the system cannot open it.
+    // separate thread. CHUNK_CORRUPT if the file is gone, CHUNK_UNREADABLE if the system cannot open it.
     explicit InputFile(const std::string & path, std::chrono::milliseconds patience = {});
     InputFile(const InputFile &) = delete;
     uint64_t size() const;
