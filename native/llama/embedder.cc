@@ -210,6 +210,7 @@ void Embedder::load(const std::string & device) {
     }
     if (vocab_->is_none()) throw unsupported(path, "it has no vocabulary");
     llama_model_params params = llama_model_default_params();
+    params.use_extra_bufts = !has_faulty_layout();
     ggml_backend_dev_t devices[2] = {nullptr, nullptr};
     if (device == "cpu") {
         params.devices = devices;  // an empty list: only the processor

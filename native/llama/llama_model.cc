@@ -1,9 +1,6 @@
 #include "llama_model.h"
 
-#include <algorithm>
-
 #include "engine/clock.h"
-#include "engine/devices/backend.h"
 #include "engine/error.h"
 #include "engine/scheduling/cores.h"
 
@@ -29,9 +26,7 @@ LlamaModel::LlamaModel(const std::string & path, const ModelOptions & options,
 
 void LlamaModel::load(const ModelOptions & options, const std::function<void(float)> & progress) {
     llama_model_params params = llama_model_default_params();
-    // libllama would choose a faulty layout, too.
-    const auto layouts = weight_layouts(ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU));
-    params.use_extra_bufts = std::none_of(layouts.begin(), layouts.end(), is_faulty_layout);
+    params.use_extra_bufts = !has_faulty_layout();
     ggml_backend_dev_t devices[2] = {nullptr, nullptr};
     if (options.device == "cpu") {
         params.devices = devices;  // an empty list: only the processor

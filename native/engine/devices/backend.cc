@@ -93,7 +93,7 @@ void load_pack(const std::string & path) {
                 "the settings.");
 }
 
-std::vector<ggml_backend_buffer_type_t> weight_layouts(ggml_backend_dev_t dev) {
+static std::vector<ggml_backend_buffer_type_t> all_layouts(ggml_backend_dev_t dev) {
     std::vector<ggml_backend_buffer_type_t> all;
     const auto extra = reinterpret_cast<ggml_backend_dev_get_extra_bufts_t>(
         ggml_backend_reg_get_proc_address(ggml_backend_dev_backend_reg(dev), "ggml_backend_dev_get_extra_bufts"));
@@ -101,8 +101,19 @@ std::vector<ggml_backend_buffer_type_t> weight_layouts(ggml_backend_dev_t dev) {
     return all;
 }
 
-bool is_faulty_layout(ggml_backend_buffer_type_t layout) {
+static bool is_faulty(ggml_backend_buffer_type_t layout) {
     return std::strcmp(ggml_backend_buft_name(layout), "AMX") == 0;
+}
+
+std::vector<ggml_backend_buffer_type_t> weight_layouts(ggml_backend_dev_t dev) {
+    auto layouts = all_layouts(dev);
+    std::erase_if(layouts, is_faulty);
+    return layouts;
+}
+
+bool has_faulty_layout() {
+    const auto layouts = all_layouts(ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU));
+    return std::any_of(layouts.begin(), layouts.end(), is_faulty);
 }
 
 std::vector<DeviceInfo> list_devices() {

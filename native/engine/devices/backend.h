@@ -34,12 +34,13 @@ std::vector<DeviceInfo> list_devices();
 // Free bytes on a device, less a reserve for passes, drivers and other programs.
 size_t spare_memory(ggml_backend_dev_t dev);
 
-// The device's own layouts for weights, besides plain memory.
+// The device's own layouts for weights, besides plain memory, without a faulty one.
 std::vector<ggml_backend_buffer_type_t> weight_layouts(ggml_backend_dev_t dev);
-// Whether products with weights in this layout are wrong. In ggml's AMX layout, only the first matrix of a stack of
-// rows is multiplied, although it declares that it supports stacks: the others' results are missing, and memory is
-// overwritten (ggml-org/llama.cpp#20824 is such a crash). Our own kernels use AMX with weights in plain memory.
-bool is_faulty_layout(ggml_backend_buffer_type_t layout);
+// Whether the processor has a layout with which products are wrong, and which libllama would choose. In ggml's AMX
+// layout, only the first matrix of a stack of rows is multiplied, although it declares that it supports stacks: the
+// others' results are missing, and memory is overwritten (ggml-org/llama.cpp#20824 is such a crash). Our own kernels
+// use AMX with weights in plain memory.
+bool has_faulty_layout();
 
 // A context for tensor descriptions only; `tensors` is how many it must hold.
 ContextPtr make_context(size_t tensors);

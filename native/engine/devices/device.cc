@@ -39,7 +39,6 @@ Device::Device(ggml_backend_dev_t dev, int threads, bool fixed)
     ggml_backend_reg_t reg = ggml_backend_dev_backend_reg(dev);
     set_abort_ = proc<ggml_backend_set_abort_callback_t>(reg, "ggml_backend_set_abort_callback");
     weight_types_ = weight_layouts(dev);
-    std::erase_if(weight_types_, is_faulty_layout);
     weight_types_.push_back(ggml_backend_dev_buffer_type(dev));
     if (!host_) return;
     set_threads_ = proc<ggml_backend_set_n_threads_t>(reg, "ggml_backend_set_n_threads");
