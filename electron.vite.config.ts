@@ -92,21 +92,7 @@ const window: UserConfig = {
       minify: true,
       // The page's content security policy allows fonts from files only.
       assetsInlineLimit: 0,
-      rolldownOptions: {
-        input: join(root, 'src-renderer', 'index.html'),
-        // What several screens use, in one file: a request costs more than the few kB that one screen does not need.
-        output: {
-          codeSplitting: {
-            groups: [
-              {
-                name: 'shared',
-                test: /@mantine|@tabler|src-renderer[\\/](ui|client|i18n)[\\/]/,
-                minShareCount: 2,
-              },
-            ],
-          },
-        },
-      },
+      rolldownOptions: { input: join(root, 'src-renderer', 'index.html') },
     },
   },
 };
