@@ -20,6 +20,7 @@ import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
 import { Engine } from '../../src-main/engine/engine.ts';
 import { openWithPacks } from '../../src-main/engine/packs.ts';
+import { messageOf } from '../../src-main/platform/failure.ts';
 import { allCases, type ParityCase, quickCases } from './cases.ts';
 import { type CheckResult, checkModel, SMALL_EXTENT } from './checks.ts';
 
@@ -81,6 +82,19 @@ function cases(): ParityCase[] {
   return (quick || small ? quickCases({ small }) : allCases()).filter((c) => c.name.includes(args.only));
 }
 
+/** An error is a failed check, so that a device without a kernel for one type is still compared in the others. */
+async function checked(c: ParityCase): Promise<CheckResult[]> {
+  try {
+    return await checkModel(engine, c.path(), c.exact, {
+      device: args.device,
+      adapter: c.adapter?.(),
+      ...(args.small && SMALL_EXTENT),
+    });
+  } catch (error) {
+    return [{ name: 'runs', difference: NaN, bound: 0, ok: false, note: messageOf(error) }];
+  }
+}
+
 const engine = openWithPacks();
 const table = new Table({
   head: ['model', 'check', 'max |Δ| / range', 'bound', '', 'note'],
@@ -90,11 +104,7 @@ const table = new Table({
 const failed: string[] = [];
 let total = 0;
 for (const c of cases()) {
-  const results: CheckResult[] = await checkModel(engine, c.path(), c.exact, {
-    device: args.device,
-    adapter: c.adapter?.(),
-    ...(args.small && SMALL_EXTENT),
-  });
+  const results = await checked(c);
   for (const [i, r] of results.entries()) {
     total++;
     if (!r.ok) failed.push(`${c.name}: ${r.name}`);

@@ -79,7 +79,20 @@ void init_backends(const std::string & dir) {
     }
 }
 
+// Sets an environment variable that the user has not set.
+static void set_default(const char * name, const char * value) {
+#if defined(_WIN32)
+    if (!std::getenv(name)) _putenv_s(name, value);
+#else
+    setenv(name, value, 0);
+#endif
+}
+
 void load_pack(const std::string & path) {
+    // On GPUs since Hopper, ggml-cuda starts kernels before those that they read from have ended (programmatic
+    // dependent launch). Some do not wait: beside other programs on the GPU, most results were wrong
+    // (bench/results/gpu-h100.md).
+    set_default("GGML_CUDA_PDL", "0");
     std::string said;
     heard = &said;
     const ggml_backend_reg_t loaded = ggml_backend_load(path.c_str());
