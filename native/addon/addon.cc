@@ -37,6 +37,11 @@ Napi::Value load_pack_at(const Napi::CallbackInfo & info) {
     });
 }
 
+Napi::Value rest(const Napi::CallbackInfo & info) {
+    Worker::rest();
+    return info.Env().Undefined();
+}
+
 Napi::Value version(const Napi::CallbackInfo & info) {
     Napi::Object o = Napi::Object::New(info.Env());
     o.Set("ggml", ggml_version());
@@ -207,6 +212,7 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
     };
     add("init", init);
     add("loadPack", load_pack_at);
+    add("rest", rest);
     add("version", version);
     add("listDevices", devices);
     add("readGguf", read_gguf);

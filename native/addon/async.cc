@@ -1,8 +1,52 @@
 #include "addon/async.h"
 
 #include <algorithm>
+#include <chrono>
+
+#include "engine/devices/device.h"
 
 namespace kvasir::addon {
+
+namespace {
+
+constexpr std::chrono::seconds kRestPatience{2};
+
+// The tasks that run in the process. Never freed: threads outlive static objects.
+struct Running {
+    std::mutex mutex;
+    std::condition_variable changed;
+    int count = 0;
+    bool process_ends = false;
+};
+Running & running() {
+    static auto * only = new Running;
+    return *only;
+}
+
+// Runs a task and frees it, or never returns if the process ends.
+void run_task(std::function<void()> & task) {
+    Running & all = running();
+    {
+        std::unique_lock lock(all.mutex);
+        all.changed.wait(lock, [&] { return !all.process_ends; });
+        ++all.count;
+    }
+    task();
+    task = nullptr;
+    std::lock_guard lock(all.mutex);
+    --all.count;
+    all.changed.notify_all();
+}
+
+}  // namespace
+
+void Worker::rest() {
+    end_passes();
+    Running & all = running();
+    std::unique_lock lock(all.mutex);
+    all.process_ends = true;
+    all.changed.wait_for(lock, kRestPatience, [&] { return all.count == 0; });
+}
 
 Worker::Worker() { std::thread(run, state_).detach(); }
 
@@ -76,8 +120,7 @@ void Worker::run(std::shared_ptr<State> state) {
         }
         std::optional<Turn> turn;
         if (scheduler && !item.place.takes_turn) turn.emplace(*scheduler, Turn::Request{.is_short = true});
-        item.task();
-        item.task = nullptr;
+        run_task(item.task);
         std::lock_guard lock(state->mutex);
         state->busy.erase(item.place.owner);
     }
@@ -88,8 +131,7 @@ void Worker::run_long(std::shared_ptr<State> state, Item item) {
         const std::shared_ptr<Scheduler> scheduler = state->scheduler;
         std::optional<Turn> turn;
         if (!item.place.takes_turn) turn.emplace(*scheduler, *item.place.request);
-        item.task();
-        item.task = nullptr;
+        run_task(item.task);
     }
     {
         std::lock_guard lock(state->mutex);
@@ -130,23 +172,24 @@ Napi::Error to_js_error(Napi::Env env, std::exception_ptr failure) {
 
 Callback::Callback(Napi::Env env, Napi::Value function) {
     if (!function.IsFunction()) return;
-    state_ = std::make_shared<State>(
-        State{Napi::ThreadSafeFunction::New(env, function.As<Napi::Function>(), "kvasir", 0, 1)});
+    state_ = std::make_shared<State>();
+    state_->function = Napi::ThreadSafeFunction::New(env, function.As<Napi::Function>(), "kvasir", 0, 1);
 }
 
 void Callback::call(Build build) const {
-    if (!state_) return;
+    if (!state_ || state_->is_released) return;
     auto * data = new Build(std::move(build));
     const napi_status status = state_->function.NonBlockingCall(data, [](Napi::Env env, Napi::Function f, Build * b) {
         std::unique_ptr<Build> own(b);
         Napi::HandleScope scope(env);
         f.Call({(*b)(env)});
     });
+    if (status == napi_closing) state_->is_released = true;
     if (status != napi_ok) delete data;
 }
 
 void Callback::release() {
-    if (state_) state_->function.Release();
+    if (state_ && !state_->is_released.exchange(true)) state_->function.Release();
 }
 
 }  // namespace kvasir::addon

@@ -7,6 +7,7 @@
 // belongs to JavaScript's thread.
 #include <napi.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -38,6 +39,9 @@ class Worker {
     void post(std::function<void()> task, const Place & place = {});
     // Called by a task.
     void share(std::shared_ptr<Scheduler> scheduler);
+    // Ends passes, waits for the tasks that run, for a few seconds at most, and holds back all others for good: to be
+    // called before the process exits, when the libraries that they use are taken down.
+    static void rest();
 
   private:
     struct Item {
@@ -113,6 +117,7 @@ class Callback {
   private:
     struct State {
         Napi::ThreadSafeFunction function;
+        std::atomic<bool> is_released = false;
     };
     std::shared_ptr<State> state_;
 };
@@ -146,7 +151,7 @@ Napi::Value run_async(Napi::Env env, const std::shared_ptr<Worker> & worker, Wor
         state->work = nullptr;  // drops native references on the worker, not on JavaScript's thread
         for (auto & c : state->callbacks) c.release();
         Napi::ThreadSafeFunction done = state->done;
-        done.BlockingCall(state, [](Napi::Env js, Napi::Function, State * s) {
+        const napi_status status = done.BlockingCall(state, [](Napi::Env js, Napi::Function, State * s) {
             Napi::HandleScope scope(js);
             try {
                 if (s->failure) s->deferred.Reject(to_js_error(js, s->failure).Value());
@@ -156,7 +161,7 @@ Napi::Value run_async(Napi::Env env, const std::shared_ptr<Worker> & worker, Wor
             }
             delete s;
         });
-        done.Release();
+        if (status != napi_closing) done.Release();  // a call that finds it closing has released it
     }, place);
     return promise;
 }

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { probe } from '../../tools/setup/process.mjs';
 import { Engine, GREEDY, type Model, type Session } from './engine.ts';
 
 const DEMO = join(import.meta.dirname, '..', '..', 'resources', 'models', 'kvasir-demo.gguf');
@@ -93,4 +94,20 @@ describe('what the environment asks for', () => {
       'ENGINE_FAILED: Unset KVASIR_CPU, or name another library.',
     );
   });
+});
+
+test('a process that exits while it computes does not crash', async () => {
+  const source = `
+    import { Engine } from ${JSON.stringify(join(import.meta.dirname, 'engine.ts'))};
+    const model = await Engine.open().loadModel(${JSON.stringify(DEMO)}, { threads: 1, device: 'cpu' });
+    const tokens = Int32Array.from({ length: 300 }, (_, i) => 10 + i);
+    void model.createSession(400).append([{ kind: 'compute', tokens }], { kind: 'full' });
+    model.dispose();
+    setTimeout(() => process.exit(3), 30); // well within the pass`;
+  const node = [process.execPath, '--input-type=module', '-e', source];
+  // On all cores, where taskset is installed: on one, the process is usually gone before its other threads continue.
+  const [program = '', ...args] =
+    (await probe('taskset', ['--version'])) !== undefined ? ['taskset', '0xffff', ...node] : node;
+  for (let i = 0; i < 10; i++)
+    await expect(promisify(execFile)(program, args)).rejects.toMatchObject({ code: 3 });
 });

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { isMainThread } from 'node:worker_threads';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { SessionDtype } from '../../src-shared/kv-dtype.ts';
 import { nativeRoot } from '../platform/root.ts';
@@ -71,6 +72,7 @@ interface LoadOptions {
 
 /** The process-wide entry point of the engine: devices, GGUF headers, models, chunk files. */
 export class Engine {
+  static #rests = false;
   readonly #addon: NativeAddon;
 
   private constructor(addon: NativeAddon) {
@@ -89,6 +91,9 @@ export class Engine {
     }
     const addon = createRequire(import.meta.url)(path) as NativeAddon;
     guarded(() => addon.init(join(root, 'build', 'ggml')));
+    // Threads that still computed while the process exits would use libraries that are taken down: it would crash.
+    if (isMainThread && !Engine.#rests) process.once('exit', () => addon.rest());
+    Engine.#rests = true;
     return new Engine(addon);
   }
 

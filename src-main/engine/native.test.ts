@@ -19,6 +19,7 @@ describe('the addon is what native.ts says', () => {
     const expected: Record<keyof NativeAddon, true> = {
       init: true,
       loadPack: true,
+      rest: true,
       version: true,
       listDevices: true,
       readGguf: true,

@@ -576,6 +576,8 @@ export interface NativeAddon {
   init(librariesDir: string): void;
   /** Loads a GPU backend library, whose devices are then listed too. */
   loadPack(path: string): void;
+  /** Ends all work for good; blocks for a few seconds at most. For the exit of the process, and synchronous. */
+  rest(): void;
   version(): { ggml: string; addon: string };
   listDevices(): NativeDevice[];
   readGguf(path: string): NativeGgufInfo;

@@ -25,7 +25,16 @@ bool counts_through_unused_descriptors(ggml_backend_dev_t dev) {
     return std::string(ggml_backend_dev_description(dev)).find("llvmpipe") != std::string::npos;
 }
 
+std::atomic<bool> passes_end{false};
+
+bool is_aborted(const std::atomic<bool> * abort) {
+    return passes_have_ended() || (abort && abort->load(std::memory_order_relaxed));
+}
+
 }  // namespace
+
+void end_passes() { passes_end.store(true); }
+bool passes_have_ended() { return passes_end.load(std::memory_order_relaxed); }
 
 Device::Device(ggml_backend_dev_t dev, int threads, bool fixed)
     : dev_(dev),
@@ -112,15 +121,11 @@ void Device::run(ggml_custom_op_t op, void * job) {
 }
 
 void Device::run(ggml_cgraph * graph, const std::atomic<bool> * abort) {
-    const auto poll = [](void * flag) {
-        return static_cast<const std::atomic<bool> *>(flag)->load(std::memory_order_relaxed);
-    };
+    const auto poll = [](void * flag) { return is_aborted(static_cast<const std::atomic<bool> *>(flag)); };
     ggml_backend_t stream = backend();
-    if (set_abort_) {
-        set_abort_(stream, abort ? ggml_abort_callback(poll) : nullptr, const_cast<std::atomic<bool> *>(abort));
-    }
+    if (set_abort_) set_abort_(stream, poll, const_cast<std::atomic<bool> *>(abort));
     const ggml_status status = compute(graph);
-    if (status == GGML_STATUS_ABORTED || (abort && abort->load())) {
+    if (status == GGML_STATUS_ABORTED || is_aborted(abort)) {
         throw Error("ABORTED", "The computation was stopped.");
     }
     if (status == GGML_STATUS_ALLOC_FAILED) {

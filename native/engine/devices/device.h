@@ -15,6 +15,10 @@
 
 namespace kvasir {
 
+// Ends every pass, with ABORTED, and lets no other begin. Any thread may call these.
+void end_passes();
+bool passes_have_ended();
+
 // A backend (one stream of work), its thread pool on the CPU, and memory to describe a graph and hold its results.
 class Device {
   public:
@@ -41,7 +45,7 @@ class Device {
     // operation, OUT_OF_MEMORY.
     void prepare(ggml_cgraph * graph);
     // Runs a prepared graph to completion. ABORTED when `abort`, which any thread may set, becomes true (checked at
-    // every node).
+    // every node), and after end_passes().
     void run(ggml_cgraph * graph, const std::atomic<bool> * abort);
     // Runs `op` with `job` on every thread of the host's pool, as the only op of a graph.
     void run(ggml_custom_op_t op, void * job);
