@@ -90,8 +90,7 @@ static void set_default(const char * name, const char * value) {
 
 void load_pack(const std::string & path) {
     // On GPUs since Hopper, ggml-cuda starts kernels before those that they read from have ended (programmatic
-    // dependent launch). Some do not wait: beside other programs on the GPU, most results were wrong
-    // (bench/results/gpu-h100.md).
+    // dependent launch). Some do not wait: beside other programs on the GPU, most results were wrong (decision 0306).
     set_default("GGML_CUDA_PDL", "0");
     std::string said;
     heard = &said;
