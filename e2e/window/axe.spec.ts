@@ -1,6 +1,7 @@
 import type { Page } from '@playwright/test';
 import { ask, QUESTION, startConversation } from './support/chat.ts';
 import { violationsIn } from './support/axe.ts';
+import { unevenHeaders } from './support/headers.ts';
 import { PLACES, route } from './support/screens.ts';
 import { expect, test } from './support/test.ts';
 
@@ -9,7 +10,9 @@ test.use({ contextOptions: { reducedMotion: 'reduce' } });
 /** All that depends on colours, so all that the second theme can break. */
 const COLOURS = ['color-contrast', 'link-in-text-block'];
 
-test('axe finds nothing serious on any screen, light or dark', async ({ sharedWindow: window }) => {
+test('axe finds nothing serious on any screen, light or dark, and headers of a table look alike', async ({
+  sharedWindow: window,
+}) => {
   test.slow();
   await startConversation(window);
   await ask(window, QUESTION);
@@ -28,6 +31,7 @@ test('axe finds nothing serious on any screen, light or dark', async ({ sharedWi
     await test.step(name, async () => {
       await open(window);
       expect.soft(await violationsIn(window), name).toEqual([]);
+      expect.soft(await unevenHeaders(window), name).toEqual([]);
       await window.emulateMedia({ colorScheme: 'dark' });
       await expectTheme(window, 'dark');
       expect.soft(await violationsIn(window, { rules: COLOURS }), `${name}, dark`).toEqual([]);
