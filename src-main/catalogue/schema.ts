@@ -47,6 +47,24 @@ const VERSION_1 = `
   CREATE INDEX chunk_document ON chunk(document_id);
 `;
 
+/** Of versions 2 and 3, besides the id. */
+const DOCUMENT_COLUMNS = `
+    library_id INTEGER NOT NULL REFERENCES library(id) ON DELETE CASCADE,
+    root_id INTEGER NOT NULL REFERENCES root(id) ON DELETE CASCADE,
+    path TEXT NOT NULL,        -- relative to the root, with forward slashes
+    title TEXT NOT NULL,
+    format TEXT NOT NULL,
+    sha256 TEXT NOT NULL,      -- of the file's bytes; '' when they were never read
+    mtime_ms REAL NOT NULL,
+    bytes INTEGER NOT NULL,
+    seen_ms REAL NOT NULL,     -- when the file was last read
+    phase TEXT NOT NULL,       -- what is to be done next; ready and failed: nothing
+    attempts INTEGER NOT NULL DEFAULT 0, -- readings begun since the file last changed
+    failure TEXT,              -- JSON
+    warnings TEXT NOT NULL DEFAULT '[]',
+    text_length INTEGER,       -- UTF-16 units; NULL: no text is stored
+    pages TEXT NOT NULL DEFAULT '[]',    -- JSON: [label, start, end] of pages, slides, sheets or chapters`;
+
 /**
  * Libraries get a name and several roots; documents get their place in the queue, their text and its sources. Rows of version 1 are read
  * again (their text was not stored); chunks with unchanged text stay as they are.
@@ -67,22 +85,7 @@ const VERSION_2 = `
     UNIQUE (library_id, path)
   ) STRICT;
   CREATE TABLE document_2 (
-    id INTEGER PRIMARY KEY,
-    library_id INTEGER NOT NULL REFERENCES library(id) ON DELETE CASCADE,
-    root_id INTEGER NOT NULL REFERENCES root(id) ON DELETE CASCADE,
-    path TEXT NOT NULL,        -- relative to the root, with forward slashes
-    title TEXT NOT NULL,
-    format TEXT NOT NULL,
-    sha256 TEXT NOT NULL,      -- of the file's bytes; '' when they were never read
-    mtime_ms REAL NOT NULL,
-    bytes INTEGER NOT NULL,
-    seen_ms REAL NOT NULL,     -- when the file was last read
-    phase TEXT NOT NULL,       -- what is to be done next; ready and failed: nothing
-    attempts INTEGER NOT NULL DEFAULT 0, -- readings begun since the file last changed
-    failure TEXT,              -- JSON
-    warnings TEXT NOT NULL DEFAULT '[]',
-    text_length INTEGER,       -- UTF-16 units; NULL: no text is stored
-    pages TEXT NOT NULL DEFAULT '[]',    -- JSON: [label, start, end] of pages, slides, sheets or chapters
+    id INTEGER PRIMARY KEY,${DOCUMENT_COLUMNS}
     UNIQUE (root_id, path)
   ) STRICT;
   INSERT INTO library_2 (id, name) SELECT id, root FROM library;
@@ -137,22 +140,7 @@ const VERSION_3 = `
     sample INTEGER NOT NULL DEFAULT 0
   ) STRICT;
   CREATE TABLE document_3 (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    library_id INTEGER NOT NULL REFERENCES library(id) ON DELETE CASCADE,
-    root_id INTEGER NOT NULL REFERENCES root(id) ON DELETE CASCADE,
-    path TEXT NOT NULL,        -- relative to the root, with forward slashes
-    title TEXT NOT NULL,
-    format TEXT NOT NULL,
-    sha256 TEXT NOT NULL,      -- of the file's bytes; '' when they were never read
-    mtime_ms REAL NOT NULL,
-    bytes INTEGER NOT NULL,
-    seen_ms REAL NOT NULL,     -- when the file was last read
-    phase TEXT NOT NULL,       -- what is to be done next; ready and failed: nothing
-    attempts INTEGER NOT NULL DEFAULT 0, -- readings begun since the file last changed
-    failure TEXT,              -- JSON
-    warnings TEXT NOT NULL DEFAULT '[]',
-    text_length INTEGER,       -- UTF-16 units; NULL: no text is stored
-    pages TEXT NOT NULL DEFAULT '[]',    -- JSON: [label, start, end] of pages, slides, sheets or chapters
+    id INTEGER PRIMARY KEY AUTOINCREMENT,${DOCUMENT_COLUMNS}
     UNIQUE (root_id, path)
   ) STRICT;
   INSERT INTO library_3 (id, name, sample) SELECT id, name, sample FROM library;
