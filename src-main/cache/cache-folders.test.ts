@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Failure } from '../../src-shared/contract/common.ts';
 import { CostModel } from '../fusion/planning/cost-model.ts';
 import type { Model } from '../engine/engine.ts';
@@ -112,6 +112,24 @@ test('a folder that was added is there at the next start, and listed while it is
   await store.folders.check();
   expect((await service.list()).folders[1]).toMatchObject({ state: 'ready', chunks: 1 });
   expect(await store.acquire(A, model)).toBeDefined();
+});
+
+test('a folder whose removal could not be saved can be added again, and is listed once', async () => {
+  const first = await folderService();
+  const disk = tempDir();
+  const { folders } = await first.service.add({ path: disk, budgetBytes: GB });
+  vi.spyOn(first.settings, 'update').mockImplementationOnce(() => {
+    throw new Error('EIO');
+  });
+  await expect(first.service.remove({ id: folders[1]?.id ?? '', deletePinned: false })).rejects.toThrow(
+    'EIO',
+  );
+  await first.service.add({ path: disk, budgetBytes: GB });
+  await first.service.close();
+  await first.store.close();
+  const { service, store } = await folderService(first.data);
+  await store.folders.check();
+  expect((await service.list()).folders.slice(1)).toMatchObject([{ path: disk, state: 'ready' }]);
 });
 
 test('a folder with pinned chunks that fit nowhere else stays in the settings', async () => {

@@ -89,7 +89,9 @@ export class CacheFolderService {
     const known = settings.current.cacheFolders;
     if (known.some((folder) => folder.id === id))
       throw new KvasirError('BAD_ARGUMENT', `${path} is a cache folder already.`);
-    await this.#set([...known, { id, path, ...limits }]);
+    // Of a disk that was formatted, or a removal that could not be saved, the earlier entry has another id.
+    const others = known.filter((folder) => folder.path !== path);
+    await this.#set([...others, { id, path, ...limits }]);
     return this.list();
   }
 
