@@ -27,7 +27,7 @@ interface Platform {
 }
 
 /** Kernels for instructions that the platform's processor lacks, and Linux-only sources. */
-const WIDE = /_(avx\w*|amx)\.cc$|\/guard\.cc$/;
+const WIDE = /_(avx\w*|amx)\.cc$|\/(guard|libfuzzer|faults\/\w+)\.cc$/;
 
 const PLATFORMS: Platform[] = [
   {

@@ -2,6 +2,7 @@
 #include "engine/kernels/matmul.h"
 
 #include <cmath>
+#include <cstring>
 #include <random>
 #include <string>
 
