@@ -14,6 +14,7 @@ test('a second turn computes only what is new', async ({ sharedWindow: window })
 
 test('answering again and editing the question make branches, and none is lost', async ({
   sharedWindow: window,
+  context,
 }) => {
   await startConversation(window);
   await ask(window, QUESTION);
@@ -30,6 +31,15 @@ test('answering again and editing the question make branches, and none is lost',
   await expect(stripOf(window)).toBeVisible();
   await window.getByRole('button', { name: 'Previous version' }).first().click();
   await expect(window.getByRole('article', { name: 'You' })).toContainText('Polaris');
+
+  await window.getByRole('textbox', { name: 'Your question' }).press('ArrowUp');
+  await expect(field).toHaveValue(QUESTION);
+  await window.keyboard.press('Escape');
+  await expect(field).toBeHidden();
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await window.getByRole('article', { name: 'You' }).hover();
+  await window.getByRole('button', { name: 'Copy question' }).click();
+  expect(await window.evaluate(() => navigator.clipboard.readText())).toBe(QUESTION);
 });
 
 test('a source opens its document at the passage', async ({ sharedWindow: window }) => {

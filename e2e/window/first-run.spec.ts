@@ -31,11 +31,20 @@ test.describe('at the first start', () => {
     await expect(strip).toContainText('to the first token', { timeout: ANSWER_MS });
     await expect(strip).toContainText(/\d computed/);
     await expect(sourcesOf(answers(window))).not.toHaveCount(0);
+
+    const next = window.getByText('That was the sample library. Now try your own documents.');
+    await expect(next).toBeVisible();
+    await window.getByRole('button', { name: 'Not now' }).click();
+    await expect(next).toBeHidden();
+    await window.reload();
+    await expect(stripOf(window)).toBeVisible();
+    await expect(next).toBeHidden();
   });
 });
 
 test('the fusion panel shows where the time went, which tokens were recomputed, and exports it', async ({
   sharedWindow: window,
+  context,
 }) => {
   await startConversation(window);
   await blendByDeviation(window);
@@ -49,7 +58,7 @@ test('the fusion panel shows where the time went, which tokens were recomputed, 
   await panel.getByRole('button', { name: 'Export', exact: true }).click();
   const download = window.waitForEvent('download');
   await window.getByRole('menuitem', { name: 'Report (JSON)' }).click();
-  const report = JSON.parse(await text(await download)) as {
+  const report = JSON.parse((await bytesOf(await download)).toString('utf8')) as {
     promptTokens: number;
     recomputedTokens: number;
     tokens: string[];
@@ -58,6 +67,41 @@ test('the fusion panel shows where the time went, which tokens were recomputed, 
   expect(report.tokens).toHaveLength(report.promptTokens);
   expect(report.checks.at(-1)?.selected).toHaveLength(report.recomputedTokens);
   expect(report.recomputedTokens).toBeGreaterThan(0);
+
+  await test.step('pictures are saved, or shown as tables', async () => {
+    for (const [menu, item] of [
+      ['Export', 'All pictures (PNG)'],
+      ['Export Where the time went', 'Picture (PNG)'],
+    ] as const) {
+      await panel.getByRole('button', { name: menu, exact: true }).click();
+      const picture = window.waitForEvent('download');
+      await window.getByRole('menuitem', { name: item }).click();
+      expect((await bytesOf(await picture)).subarray(1, 4).toString('latin1')).toBe('PNG');
+    }
+    await panel.getByRole('button', { name: 'Where the time went: Show as table' }).click();
+    await expect(panel.getByRole('table').first()).toContainText('Search');
+    await panel.getByRole('button', { name: 'Where the time went: Show as picture' }).click();
+  });
+  await test.step('the prompt is shaded otherwise, and copied', async () => {
+    const shades = panel.getByRole('radiogroup', { name: 'Shades' }).first(); // of the tokens; the layers have another
+    await shades.getByText('Linear').click();
+    await expect(shades.getByRole('radio', { name: 'Linear' })).toBeChecked();
+    await shades.getByText('Logarithmic').click();
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await panel.getByRole('button', { name: 'Copy the prompt' }).click();
+    expect(await window.evaluate(() => navigator.clipboard.readText())).toContain(QUESTION);
+  });
+  await test.step('the report gets another width', async () => {
+    const edge = panel.getByRole('separator', { name: 'Width of the report' });
+    const width = async (): Promise<number> => (await panel.boundingBox())?.width ?? 0;
+    const before = await width();
+    await edge.press('ArrowLeft');
+    await expect.poll(width).toBeGreaterThan(before);
+    await panel.getByRole('button', { name: 'Full width' }).click();
+    await expect(edge).toBeHidden();
+    await panel.getByRole('button', { name: 'Beside the conversation' }).click();
+    await panel.getByRole('heading').first().hover(); // Escape closes a tooltip first
+  });
 
   await expect(window.getByRole('menu')).toBeHidden(); // it handles Escape itself
   await window.keyboard.press('Escape');
@@ -72,8 +116,8 @@ test('a full prefill can be measured in place of the estimate', async ({ sharedW
   await expect(strip).toContainText(/instead of \d/);
 });
 
-async function text(download: Download): Promise<string> {
+async function bytesOf(download: Download): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of await download.createReadStream()) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString('utf8');
+  return Buffer.concat(chunks);
 }

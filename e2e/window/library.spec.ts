@@ -95,6 +95,26 @@ test('a removed document takes its caches with it, and leaves the file alone', a
   await expect(await cachedDocument(window, 'anchor.md')).toHaveCount(0);
   await expect(await cachedDocument(window, 'buoy.md')).toHaveCount(1);
   expect(existsSync(join(docs, 'anchor.md'))).toBe(true);
+
+  await test.step('its folder is no longer watched', async () => {
+    await goTo(window, 'Library');
+    await window.getByRole('tab', { name: 'Sources' }).click();
+    const watched = window.getByRole('switch', { name: `Watch ${docs} for new, changed and deleted files` });
+    await expect(watched).toBeChecked();
+    await watched.click({ force: true }); // its label is above it
+    await window.reload();
+    await window.getByRole('tab', { name: 'Sources' }).click();
+    await expect(watched).not.toBeChecked();
+  });
+  await test.step('the library gets another name', async () => {
+    await window.locator('[role=tablist] ~ button').click();
+    await window.getByRole('menuitem', { name: 'Rename' }).click();
+    await window.getByRole('dialog').getByRole('textbox').fill('Beach');
+    await window.keyboard.press('Enter');
+    const libraries = window.getByRole('navigation', { name: 'Libraries' });
+    await expect(libraries.getByRole('link', { name: /^Beach/ })).toBeVisible();
+    await expect(libraries.getByRole('link', { name: /^Shore/ })).toBeHidden();
+  });
   folder.remove();
 });
 

@@ -3,7 +3,7 @@ import { ANSWER_MS, ask, sourcesOf, startConversation } from './support/chat.ts'
 import { changingReplies } from './support/replies.ts';
 import { expect, goTo, test } from './support/test.ts';
 
-test('filters in the search text leave documents of a folder or kind, and typing errors are corrected', async ({
+test('filters in the search text leave documents of a folder or kind, typing errors are corrected, and keys open a hit', async ({
   sharedWindow: window,
 }) => {
   await goTo(window, 'Search');
@@ -26,6 +26,15 @@ test('filters in the search text leave documents of a folder or kind, and typing
     window.getByText('No passage contains “polariss”: similar words were searched.'),
   ).toBeVisible();
   await expect(hits.first()).toContainText('Polaris');
+
+  await hits.first().focus();
+  await window.keyboard.press('ArrowDown');
+  await expect(hits.nth(1)).toBeFocused();
+  await window.keyboard.press('ArrowUp');
+  await expect(hits.first()).toBeFocused();
+  await window.keyboard.press('Enter');
+  await expect(window).toHaveURL(/#\/document\/\d+\?start=\d+&end=\d+/);
+  await expect(window.locator('mark').first()).toBeInViewport();
 });
 
 test('a question may have filters, and each source says why it was chosen', async ({
