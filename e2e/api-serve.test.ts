@@ -55,12 +55,18 @@ test.each([
   expect(ended.stderr).toMatch(why);
 });
 
-test('other loopback names and harmless headers are accepted', async () => {
-  const server = await serveApi(dir, ['--allow-host', 'host.docker.internal', '--allow-host', 'aibox']);
+test('other loopback names, further keys and harmless headers are accepted', async () => {
+  const hosts = ['--allow-host', 'host.docker.internal', '--allow-host', 'aibox'];
+  const server = await serveApi(dir, ['--api-key', 'one', 'two', ...hosts]);
   const statusAs = (Host: string, path = '/v1/models') =>
     statusOf(server.origin + path, { headers: { ...authorized, Host } });
   for (const host of ['host.docker.internal:4000', 'AIbox', 'LOCALHOST:4000', '127.0.0.1'])
     expect([host, await statusAs(host)]).toEqual([host, 200]);
+  const statusWith = (key: string) =>
+    statusOf(`${server.baseURL}/models`, { headers: { Authorization: `Bearer ${key}` } });
+  expect([await statusWith('one'), await statusWith('two'), await statusWith('three')]).toEqual([
+    200, 200, 401,
+  ]);
   expect(await statusAs('evil.example')).toBe(403);
   expect(await statusAs('localhost', '//v1/models')).toBe(200);
   const messages = [{ role: 'user', content: 'Hello' }];
