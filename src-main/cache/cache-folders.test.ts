@@ -69,7 +69,9 @@ test('new chunks go to the cheapest folder that adds no delay, and the reason ha
   await service.add({ path: big, budgetBytes: GB, pricePerGb: 0.02 });
   const { folders } = await service.add({ path: tape, budgetBytes: GB, pricePerGb: 0.001 });
   const [, { id: bigId } = { id: '' }, { id: tapeId } = { id: '' }] = folders;
-  await expect.poll(async () => (await service.list()).folders[2]?.bytesPerSecond ?? 0).toBeGreaterThan(0);
+  const speeds = async () =>
+    (await service.list()).folders.slice(1).map(({ bytesPerSecond }) => bytesPerSecond);
+  await expect.poll(speeds).not.toContain(null);
   settings.update({ diskPricePerGb: 0.1 });
   const { computeMs } = (await service.list()).newChunks;
   // Four chunks of 256 tokens, 100 bytes each.
@@ -130,6 +132,22 @@ test('a folder whose removal could not be saved can be added again, and is liste
   const { service, store } = await folderService(first.data);
   await store.folders.check();
   expect((await service.list()).folders.slice(1)).toMatchObject([{ path: disk, state: 'ready' }]);
+});
+
+test('another drive at the path of one that is away gets an entry beside it', async () => {
+  const { service, store } = await folderService();
+  const mount = tempDir();
+  const { folders } = await service.add({ path: mount, budgetBytes: GB });
+  const id = folders[1]?.id ?? '';
+  store.folders.rankBy(() => [{ id, addsDelay: false }]);
+  await fill(store, 1);
+  renameSync(join(mount, 'kvasir-cache'), join(mount, 'unplugged'));
+  await store.folders.check();
+  await service.add({ path: mount, budgetBytes: GB });
+  expect((await service.list()).folders.slice(1)).toMatchObject([
+    { id, path: mount, state: 'not-connected', chunks: 1 },
+    { path: mount, state: 'ready', chunks: 0 },
+  ]);
 });
 
 test('a folder with pinned chunks that fit nowhere else stays in the settings', async () => {

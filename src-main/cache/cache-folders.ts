@@ -78,7 +78,7 @@ export class CacheFolderService {
 
   /** BAD_ARGUMENT, STORE_READ_ONLY, DISK_FULL. */
   async add({ path, ...limits }: ParsedInputOf<'cache.addFolder'>): Promise<CacheFolders> {
-    const { settings } = this.#options;
+    const { settings, store } = this.#options;
     await this.#requireUsable(path);
     let id: string;
     try {
@@ -89,8 +89,9 @@ export class CacheFolderService {
     const known = settings.current.cacheFolders;
     if (known.some((folder) => folder.id === id))
       throw new KvasirError('BAD_ARGUMENT', `${path} is a cache folder already.`);
-    // Of a disk that was formatted, or a removal that could not be saved, the earlier entry has another id.
-    const others = known.filter((folder) => folder.path !== path);
+    // A removal that could not be saved leaves an entry of this path. One with chunks is of another drive.
+    const used = new Set(store.stats().folders.flatMap((folder) => (folder.entries > 0 ? [folder.id] : [])));
+    const others = known.filter((folder) => folder.path !== path || used.has(folder.id));
     await this.#set([...others, { id, path, ...limits }]);
     return this.list();
   }
