@@ -39,7 +39,7 @@ test('answering again and editing the question make branches, and none is lost',
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await window.getByRole('article', { name: 'You' }).hover();
   await window.getByRole('button', { name: 'Copy question' }).click();
-  expect(await window.evaluate(() => navigator.clipboard.readText())).toBe(QUESTION);
+  await expect.poll(() => window.evaluate(() => navigator.clipboard.readText())).toBe(QUESTION);
 });
 
 test('a source opens its document at the passage', async ({ sharedWindow: window }) => {

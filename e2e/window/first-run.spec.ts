@@ -89,7 +89,7 @@ test('the fusion panel shows where the time went, which tokens were recomputed, 
     await shades.getByText('Logarithmic').click();
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
     await panel.getByRole('button', { name: 'Copy the prompt' }).click();
-    expect(await window.evaluate(() => navigator.clipboard.readText())).toContain(QUESTION);
+    await expect.poll(() => window.evaluate(() => navigator.clipboard.readText())).toContain(QUESTION);
   });
   await test.step('the report gets another width', async () => {
     const edge = panel.getByRole('separator', { name: 'Width of the report' });

@@ -102,6 +102,7 @@ test('a removed document takes its caches with it, and leaves the file alone', a
     const watched = window.getByRole('switch', { name: `Watch ${docs} for new, changed and deleted files` });
     await expect(watched).toBeChecked();
     await watched.click({ force: true }); // its label is above it
+    await expect(watched).not.toBeChecked();
     await window.reload();
     await window.getByRole('tab', { name: 'Sources' }).click();
     await expect(watched).not.toBeChecked();
