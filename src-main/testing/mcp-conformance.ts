@@ -1,9 +1,7 @@
 /** MCP's official conformance suite. */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { appRoot } from '../platform/root.ts';
 
 /** Scenarios in which the server sends requests to the client: ours sends none. */
@@ -18,7 +16,7 @@ export const ASKS_CLIENT: readonly string[] = [
  * What the suite asks of clients and Kvasir's does not do: fill in a server's form; be known by a document on the web,
  * or by an id or key that was agreed on before.
  */
-const NOT_OFFERED: readonly string[] = [
+export const NOT_OFFERED: readonly string[] = [
   'elicitation-sep1034-client-defaults',
   'auth/basic-cimd',
   'auth/pre-registration',
@@ -27,30 +25,46 @@ const NOT_OFFERED: readonly string[] = [
   'auth/cross-app-access-complete-flow',
 ];
 
-/** Runs it against a server; rejects if another scenario fails, or if one of `failing` passes. Returns its report. */
-export function conformance(url: string, failing: readonly string[]): Promise<string> {
-  return runSuite('server', ['--url', url], failing);
+/** What became of one scenario: how many of its checks passed, failed, or gave a warning. */
+export interface Outcome {
+  readonly scenario: string;
+  readonly passed: number;
+  readonly failed: number;
+  readonly warnings: number;
 }
 
-/** Runs it against a client: a command, to which it adds a server's address. The same otherwise. */
-export function clientConformance(command: string, failing = NOT_OFFERED): Promise<string> {
-  return runSuite('client', ['--command', command, '--suite', 'all'], failing);
+/** Runs the suite against a server. */
+export function serverConformance(url: string): Promise<readonly Outcome[]> {
+  return runSuite(['server', '--url', url]);
 }
 
-async function runSuite(
-  kind: 'server' | 'client',
-  options: readonly string[],
-  failing: readonly string[],
-): Promise<string> {
+/** Runs the suite against a client: a command, to which it adds a server's address. */
+export function clientConformance(command: string): Promise<readonly Outcome[]> {
+  return runSuite(['client', '--command', command, '--suite', 'all']);
+}
+
+/** The scenarios with a check that failed or gave a warning, or with no check at all, in alphabetical order. */
+export function failing(outcomes: readonly Outcome[]): readonly string[] {
+  const fails = ({ passed, failed, warnings }: Outcome): boolean => failed + warnings > 0 || passed === 0;
+  return outcomes.flatMap((outcome) => (fails(outcome) ? [outcome.scenario] : [])).sort();
+}
+
+/** Rejects if the suite ends without an outcome. That scenarios failed is none: callers know which may. */
+async function runSuite(options: readonly string[]): Promise<readonly Outcome[]> {
   const suite = join(appRoot(), 'node_modules', '@modelcontextprotocol', 'conformance', 'dist', 'index.js');
-  const dir = mkdtempSync(join(tmpdir(), 'kvasir-conformance-'));
-  try {
-    const baseline = join(dir, 'failing.yml');
-    writeFileSync(baseline, [`${kind}:`, ...failing.map((name) => `  - ${name}`), ''].join('\n'));
-    const args = [suite, kind, ...options, '--expected-failures', baseline];
-    const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: dir });
-    return stdout;
-  } finally {
-    rmSync(dir, { recursive: true });
-  }
+  const output = await new Promise<string>((resolve, reject) =>
+    execFile(process.execPath, [suite, ...options], { cwd: tmpdir() }, (error, stdout, stderr) => {
+      if (stdout.includes('SUMMARY ===')) resolve(stdout);
+      else reject(new Error(`the suite ended without a summary: ${stdout}${stderr}`, { cause: error }));
+    }),
+  );
+  return Array.from(output.matchAll(SUMMARY_LINE), ([, scenario = '', passed, failed, warnings = 0]) => ({
+    scenario,
+    passed: Number(passed),
+    failed: Number(failed),
+    warnings: Number(warnings),
+  }));
 }
+
+/** As `✗ sse-retry: 2 passed, 0 failed, 1 warnings`. */
+const SUMMARY_LINE = /^[✓✗] (\S+): (\d+) passed, (\d+) failed(?:, (\d+) warnings)?$/gm;
