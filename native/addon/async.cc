@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "engine/devices/device.h"
+#include "engine/abort.h"
 
 namespace kvasir::addon {
 

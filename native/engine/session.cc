@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "engine/abort.h"
 #include "engine/fusing/fuse.h"
 #include "error.h"
 #include "numbers.h"
@@ -115,7 +116,7 @@ Generated Session::generate(int max_tokens, const Sampling & sampling, const std
         }
     } at_end{*this, int(cache_.block_table().size()) * kKvBlock};
     out.stop = "length";
-    const auto aborted = [&] { return abort && abort->load(); };
+    const auto aborted = [&] { return is_aborted(abort); };
     while (int(out.tokens.size()) < max_tokens) {
         if (aborted()) { out.stop = "aborted"; break; }
         const Sampled sampled = sampler.sample(logits_);

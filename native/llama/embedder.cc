@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <initializer_list>
 
+#include "engine/abort.h"
 #include "engine/clock.h"
 #include "engine/error.h"
 #include "engine/gguf/gguf_file.h"
@@ -327,11 +328,8 @@ void Embedder::begin(const std::vector<std::vector<int32_t>> & texts, const std:
     if (!ctx_ || longest > llama_n_ctx(ctx_.get())) {
         reserve(int(std::bit_ceil(std::max(longest, size_t(kFirstContext)))));
     }
-    const auto poll = [](void * flag) {
-        return static_cast<const std::atomic<bool> *>(flag)->load(std::memory_order_relaxed);
-    };
-    llama_set_abort_callback(ctx_.get(), abort ? ggml_abort_callback(poll) : nullptr,
-                             const_cast<std::atomic<bool> *>(abort));
+    const auto poll = [](void * flag) { return is_aborted(static_cast<const std::atomic<bool> *>(flag)); };
+    llama_set_abort_callback(ctx_.get(), poll, const_cast<std::atomic<bool> *>(abort));
 }
 
 void Embedder::compute(std::vector<int32_t> & tokens) {
@@ -373,7 +371,7 @@ std::vector<float> Embedder::embed(const std::vector<std::string> & texts, const
     begin(tokens, abort);
     std::vector<float> out(texts.size() * size_t(dimension_), 0.0f);
     for (size_t i = 0; i < texts.size(); ++i) {
-        if (abort && abort->load()) throw Error("ABORTED", "Embedding was stopped.");
+        if (is_aborted(abort)) throw Error("ABORTED", "Embedding was stopped.");
         if (!tokens[i].empty()) embed_one(tokens[i], out.data() + i * size_t(dimension_));
     }
     file_.require_unchanged();
@@ -389,7 +387,7 @@ std::vector<float> Embedder::rank(const std::string & query, const std::vector<s
     begin(tokens, abort);
     std::vector<float> out;
     for (std::vector<int32_t> & each : tokens) {
-        if (abort && abort->load()) throw Error("ABORTED", "Ranking was stopped.");
+        if (is_aborted(abort)) throw Error("ABORTED", "Ranking was stopped.");
         out.push_back(score_one(each));
     }
     file_.require_unchanged();

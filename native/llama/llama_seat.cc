@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/devices/device.h"
+#include "engine/abort.h"
 #include "engine/error.h"
 
 namespace kvasir {
@@ -124,7 +124,7 @@ bool LlamaSeat::poll(void * self) {
     if (seat.progress_ && seat.polled_in_all_ > 0) {
         seat.progress_(std::min(1.0, double(seat.polled_) / double(seat.polled_in_all_)));
     }
-    return passes_have_ended() || (seat.abort_ && seat.abort_->load(std::memory_order_relaxed));
+    return is_aborted(seat.abort_);
 }
 
 }  // namespace kvasir

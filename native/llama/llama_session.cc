@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/abort.h"
 #include "engine/clock.h"
 #include "engine/error.h"
 #include "engine/kv/block_pool.h"
@@ -193,7 +194,7 @@ Generated LlamaSession::generate(int max_tokens, const Sampling & sampling, cons
     const auto start = Clock::now();
     Generated out;
     out.stop = "length";
-    const auto aborted = [&] { return abort && abort->load(); };
+    const auto aborted = [&] { return is_aborted(abort); };
     try {
         if (memory_.tokens != tokens_ && !aborted()) hold(tokens_, {}, abort, nullptr);
         Sampler sampler(sampling, model_->vocab());

@@ -1,5 +1,6 @@
 #include "device.h"
 
+#include "engine/abort.h"
 #include "engine/error.h"
 
 namespace kvasir {
@@ -25,16 +26,7 @@ bool counts_through_unused_descriptors(ggml_backend_dev_t dev) {
     return std::string(ggml_backend_dev_description(dev)).find("llvmpipe") != std::string::npos;
 }
 
-std::atomic<bool> passes_end{false};
-
-bool is_aborted(const std::atomic<bool> * abort) {
-    return passes_have_ended() || (abort && abort->load(std::memory_order_relaxed));
-}
-
 }  // namespace
-
-void end_passes() { passes_end.store(true); }
-bool passes_have_ended() { return passes_end.load(std::memory_order_relaxed); }
 
 Device::Device(ggml_backend_dev_t dev, int threads, bool fixed)
     : dev_(dev),

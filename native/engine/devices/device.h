@@ -15,10 +15,6 @@
 
 namespace kvasir {
 
-// Ends every pass, with ABORTED, and lets no other begin. Any thread may call these.
-void end_passes();
-bool passes_have_ended();
-
 // A backend (one stream of work), its thread pool on the CPU, and memory to describe a graph and hold its results.
 class Device {
   public:

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "engine/abort.h"
 #include "engine/error.h"
 
 namespace kvasir {
@@ -120,7 +121,7 @@ void Fuse::layer_done(Pass & pass, int rows, int layers_left) const {
     pass.done.done += rows;
     pass.done.total = pass.done.done + int64_t(rows) * layers_left;
     if (pass.progress) pass.progress(pass.done);
-    if (pass.abort && pass.abort->load()) throw Error("ABORTED", "The prompt was stopped.");
+    if (is_aborted(pass.abort)) throw Error("ABORTED", "The prompt was stopped.");
 }
 
 // A batch of these prompt tokens with their embeddings, on the first layer's device.
@@ -373,7 +374,7 @@ AppendReport Fuse::run(std::vector<float> & logits, const std::atomic<bool> * ab
     const int first = first_after_question_pass(computed_again.size() == all.size());
     Batch batch = batch_of(tokens_to_compute(computed_again, first));
     for (int il = 0; il < n_layer; ++il) {
-        if (abort && abort->load()) throw Error("ABORTED", "The prompt was stopped.");
+        if (is_aborted(abort)) throw Error("ABORTED", "The prompt was stopped.");
         if (il >= first_load_) place_layer(il, pass);
         batch = on_device_of(std::move(batch), il);
         LayerReport & layer = report_.layers[size_t(il)];

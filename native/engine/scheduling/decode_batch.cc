@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/abort.h"
 #include "engine/error.h"
 #include "scheduler.h"
 
@@ -31,7 +32,7 @@ bool DecodeBatch::decode(const std::vector<DecodeRow> & rows, const std::atomic<
     if (own.interrupted) return false;
     if (!own.computed) compute_step(lock, own, abort);  // it got the turn before another step took these rows
     if (own.failure) std::rethrow_exception(own.failure);
-    if (abort && abort->load()) throw Error("ABORTED", "The computation was stopped.");
+    if (is_aborted(abort)) throw Error("ABORTED", "The computation was stopped.");
     return true;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/abort.h"
 #include "engine/error.h"
 #include "scheduler.h"
 
@@ -28,7 +29,7 @@ bool MemoryArbiter::wait_for_others(const std::atomic<bool> * abort) {
     blocked_.push_back(turn);
     scheduler_.hand_over();
     scheduler_.wait(lock, *turn, abort);
-    if (abort && abort->load()) throw Error("ABORTED", "The computation was stopped.");
+    if (is_aborted(abort)) throw Error("ABORTED", "The computation was stopped.");
     return true;
 }
 

@@ -4,6 +4,7 @@
 #include <exception>
 #include <utility>
 
+#include "engine/abort.h"
 #include "engine/clock.h"
 
 namespace kvasir {
@@ -87,7 +88,7 @@ void Scheduler::wait(std::unique_lock<std::mutex> & lock, Turn & turn, const std
     const auto start = Clock::now();
     const auto granted = [&] { return turn.granted_; };
     while (abort && !turn.changed_.wait_for(lock, kPoll, granted)) {
-        if (!abort->load()) continue;
+        if (!is_aborted(abort)) continue;
         turn.is_short_ = true;
         if (memory_.unblock(turn)) ready(turn);
         abort = nullptr;
