@@ -1,9 +1,18 @@
 /** Stored KV in a second folder, through the real program and engine. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CacheFolders } from '../src-shared/contract/cache.ts';
 import { withApp } from '../tools/faults/disk/check.ts';
+import { hasLayer, readCalls, withFault } from '../tools/faults/disk/layer.ts';
 import { expectFailure, removeDir, ROOT, runCli, tempDir } from './cli-support.ts';
 
 /** A part of the sample library: a third of its KV. */
@@ -12,7 +21,8 @@ const QUESTION = 'What drink does Ines Brook like best?';
 
 let dir: string;
 let big: string;
-const cache = (...args: string[]) => runCli(['--data', join(dir, 'data'), 'cache', ...args]);
+const command = (...args: string[]): string[] => ['--data', join(dir, 'data'), 'cache', ...args];
+const cache = (...args: string[]) => runCli(command(...args));
 
 interface Asked {
   text: string;
@@ -139,10 +149,17 @@ test('removing the folder is refused if pinned chunks fit nowhere else, and nobo
 test('removing the folder leaves nothing there', async () => {
   const [, { chunks } = { chunks: 0 }] = await folders();
   await pinAll(true);
-  const { stdout } = await cache('remove-folder', big, '--yes');
+  const log = join(dir, 'calls');
+  const { stdout } = await runCli(command('remove-folder', big, '--yes'), withFault(realpathSync(dir), log));
   const [, moved, deleted] = /^Moved (\d+) chunks, deleted (\d+)\.$/m.exec(stdout) ?? [];
   expect(Number(moved) + Number(deleted)).toBe(chunks);
   expect(readdirSync(big)).toEqual([]);
   expect(await folders()).toHaveLength(1);
   expectFailure(await cache('remove-folder', big), 'NOT_FOUND');
+  if (!hasLayer()) return;
+  // Until the index is flushed, a power cut may bring back its entries, whose folder would count as not connected for good.
+  const calls = readCalls(log).map(({ name, path }) => `${name} ${basename(path)}`);
+  const before = calls.slice(0, calls.indexOf('unlink folder.json'));
+  expect(before).not.toEqual([]);
+  expect(before.findLast((call) => call.endsWith('index.db-wal'))).toBe('fsync index.db-wal');
 });

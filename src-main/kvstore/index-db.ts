@@ -245,10 +245,16 @@ export class ChunkIndex {
     return this.#db.all<{ folder: string }>(SQL.folders).map(({ folder }) => folder);
   }
 
-  /** Drops all rows and deletions of a folder, whose files stay. */
+  /**
+   * Drops all rows and deletions of a folder, whose files stay. A power cut undoes neither this nor earlier changes: else
+   * it would list what is no longer there, in a folder that is not used any more.
+   */
   forgetFolder(folder: string): void {
-    this.#removeIn(folder, 1);
-    this.forgetDeletions(folder);
+    this.#db.durable(() => {
+      this.#db.run(SQL.addDeletion, folder, ''); // without a change, nothing would be flushed
+      this.#removeIn(folder, 1);
+      this.forgetDeletions(folder);
+    });
   }
 
   /** Drops the rows of a folder, whose files stay. Rows of pinned chunks and deletions stay for when it is used again. */
