@@ -87,10 +87,7 @@ export class ChunkWriter {
   async #store(chunk: NewChunk): Promise<void> {
     const { disk, tiers } = this.#parts;
     const { key, bytes, meta } = chunk;
-    if (disk.row(key)) {
-      if (meta.pinned) disk.index.setPinned(key, true);
-      return;
-    }
+    if (this.#isStored(key, meta)) return;
     const worth = meta.ahead ? this.#absentWorth(key) : undefined;
     const folder = tiers.choose(bytes, worth);
     try {
@@ -117,6 +114,7 @@ export class ChunkWriter {
             'STORE_READ_ONLY',
             `The cache folder ${folder.layout.dir} is no longer connected.`,
           );
+        if (this.#isStored(key, meta)) return disk.removeTemp(temp); // its drive came back meanwhile
         const now = disk.clock();
         const made = {
           now,
@@ -135,6 +133,14 @@ export class ChunkWriter {
       await disk.removeTemp(temp);
       throw error;
     }
+  }
+
+  /** Whether the key exists; if so, it is pinned as asked for. */
+  #isStored(key: string, { pinned = false }: PutMeta): boolean {
+    const { disk } = this.#parts;
+    if (!disk.row(key)) return false;
+    if (pinned) disk.index.setPinned(key, true);
+    return true;
   }
 
   /** The worth of a chunk that is not stored; `key`: its earlier uses count. */

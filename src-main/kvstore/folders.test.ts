@@ -185,6 +185,32 @@ describe('a folder that is not connected', () => {
     expect(held(again, [A, B, C])).toEqual([true, true, true]);
   });
 
+  test('a chunk that is being stored again when it comes back stays as it was', async () => {
+    const { dir, disk, added, store } = await twoFolders(2, 2);
+    await fill(store, 3);
+    const [key = ''] = Object.entries(folders(store)).find(([, folder]) => folder === added.id) ?? [];
+    const plug = unplug(disk);
+    await store.folders.check();
+    const { chunk } = model.encode(10 + [A, B, C].indexOf(key));
+    const { promise: isBack, resolve } = Promise.withResolvers<undefined>();
+    const saving = store.put(key, {
+      bytes: chunk.bytes,
+      save: async (path) => {
+        await isBack;
+        return chunk.save(path);
+      },
+    });
+    plug();
+    await store.folders.check();
+    resolve(undefined);
+    await saving;
+    expect(folders(store)[key]).toBe(added.id);
+    expect([hasFile(dir, key), hasFile(disk, key)]).toEqual([false, true]);
+    expect(readdirSync(join(dir, 'tmp'))).toEqual([]);
+    await store.folders.remove(added.id);
+    expect(existsSync(disk)).toBe(false);
+  });
+
   test('a chunk that is stored again meanwhile is there once', async () => {
     const { dir, disk, store } = await twoFolders(2, 2);
     await fill(store, 3);
