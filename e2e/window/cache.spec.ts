@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CacheStats } from '../../src-shared/contract/cache.ts';
 import { changingReplies } from './support/replies.ts';
-import { expect, goTo, test } from './support/test.ts';
+import { call, expect, goTo, test } from './support/test.ts';
 
 const DEVICE = { chunks: 12, bytes: 3e8, budgetBytes: 2e9, automatic: true, totalBytes: 8e9 };
 
@@ -18,6 +18,17 @@ test('a lower budget asks once, and is given up at once', async ({ sharedWindow:
   await dialog.getByRole('button', { name: 'Cancel' }).click();
   await expect(window.getByRole('dialog')).toHaveCount(0);
   await expect(field).toHaveValue(before);
+
+  await test.step('a document is pinned and unpinned', async () => {
+    const pinned = async () => ((await call(window, 'cache.stats', {})) as CacheStats).pinnedChunks;
+    const pin = window.getByRole('button', { name: /^Pin / }).first();
+    await pin.click();
+    await expect(pin).toHaveAttribute('aria-pressed', 'true');
+    expect(await pinned()).toBeGreaterThan(0);
+    await pin.click();
+    await expect(pin).toHaveAttribute('aria-pressed', 'false');
+    expect(await pinned()).toBe(0);
+  });
 });
 
 test('a budget for the disk is proposed until one is set, and taken with one click', async ({

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { temporaryFolder } from './support/app.ts';
 import { ask, QUESTION } from './support/chat.ts';
 import { openSettings } from './support/screens.ts';
-import { expect, test } from './support/test.ts';
+import { call, expect, test } from './support/test.ts';
 
 test('everything is exported to a folder that a person names', async ({ window }) => {
   const folder = temporaryFolder();
@@ -28,4 +28,20 @@ test('everything is exported to a folder that a person names', async ({ window }
     expect(existsSync(join(to, 'README.txt'))).toBe(true);
   });
   folder.remove();
+
+  await test.step('a backup is made, and restored from the list or from a file once that is confirmed', async () => {
+    await window.getByRole('button', { name: 'Back up now' }).click();
+    await expect(window.getByText(/^Backed up to /)).toBeVisible();
+    const [backup] = (await call(window, 'app.backups', {})) as { path: string }[];
+    const chooser = window.waitForEvent('filechooser');
+    await window.getByRole('button', { name: 'Restore from a file…' }).click();
+    await (await chooser).setFiles(backup?.path ?? '');
+    const dialog = window.getByRole('dialog', { name: 'Restore this backup?' });
+    await expect(dialog).toContainText('.zip');
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await expect(dialog).toHaveCount(0);
+    await window.getByRole('button', { name: 'Restore', exact: true }).first().click();
+    await dialog.getByRole('button', { name: 'Restore' }).click();
+    await expect(window.getByText('The backup is checked and ready')).toBeVisible();
+  });
 });

@@ -5,7 +5,7 @@ import { temporaryFolder } from './support/app.ts';
 import { answers, ANSWER_MS, documentsRead, QUESTION, stripOf } from './support/chat.ts';
 import { documentsOf, libraryDone } from './support/library.ts';
 import { runCommand } from './support/palette.ts';
-import { expect, test } from './support/test.ts';
+import { call, expect, test } from './support/test.ts';
 
 const SCREENS = ['Library', 'Search', 'Analysis', 'Cache', 'Models', 'Settings', 'Chat'];
 
@@ -63,6 +63,42 @@ test('from the first question to a library of one’s own without a mouse', asyn
       await expectVisibleFocus(window, 6);
     });
   }
+
+  await test.step('keys lead around the list of conversations, to the question and to the list of keys', async () => {
+    const list = window.getByRole('complementary', { name: 'Conversations' });
+    const search = list.getByRole('textbox', { name: 'Search conversations' });
+    await keys.press('Control+B');
+    await expect(list).toBeHidden();
+    await keys.press('Control+Shift+F');
+    await expect(search).toBeFocused();
+    const conversation = list.getByRole('link', { name: QUESTION });
+    await conversation.focus();
+    await keys.press('F2');
+    await expect(list.getByRole('textbox', { name: 'New name' })).toBeFocused();
+    await keys.press('Escape');
+    await conversation.focus();
+    await keys.press('Delete');
+    await expect(conversation).toHaveCount(0);
+    await window.getByRole('button', { name: 'Undo' }).press('Enter');
+    await conversation.focus();
+    await keys.press('Shift+?');
+    await expect(window.getByRole('dialog')).toContainText('Ctrl');
+    await keys.press('Escape');
+    await conversation.focus();
+    await keys.press('/');
+    await expect(window.getByRole('textbox', { name: 'Your question' })).toBeFocused();
+  });
+
+  await test.step('the palette switches between light and dark, and the language', async () => {
+    const html = window.locator('html');
+    const light = await html.getAttribute('data-mantine-color-scheme');
+    await runCommand(window, 'Switch between light and dark');
+    await expect(html).not.toHaveAttribute('data-mantine-color-scheme', light ?? '');
+    await runCommand(window, 'Switch the language');
+    await expect(html).toHaveAttribute('lang', 'zh-CN');
+    await call(window, 'settings.update', { language: 'en' });
+    await expect(html).toHaveAttribute('lang', 'en');
+  });
 
   await test.step('a library is made and filled', async () => {
     const folder = temporaryFolder();

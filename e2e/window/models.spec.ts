@@ -7,7 +7,7 @@ import { FAMILIES, vocabularyFile, type Family } from '../support/vocabularies.t
 import { answers, ANSWER_MS, ask, QUESTION, startConversation } from './support/chat.ts';
 import { addByPath, createLibrary, libraryDone } from './support/library.ts';
 import { chatModels, importModel, useImported } from './support/models.ts';
-import { expect, goTo, test } from './support/test.ts';
+import { call, expect, goTo, test } from './support/test.ts';
 
 test('a model is imported and taken into use', async ({ window, dataDir }) => {
   const path = join(dataDir, 'small-random.gguf');
@@ -29,6 +29,26 @@ test('a model is imported and taken into use', async ({ window, dataDir }) => {
       await expect(window.getByRole('dialog')).toHaveCount(0);
       await expect(chatModels(window).getByText(shown, { exact: true })).toBeVisible();
     }
+  });
+
+  await test.step('its file’s header is shown, and sampling is set for it', async () => {
+    const card = chatModels(window).getByRole('button', { name: /^More: random llama/ });
+    await card.click();
+    await window.getByRole('menuitem', { name: 'Details' }).click();
+    const dialog = window.getByRole('dialog');
+    await expect(dialog.getByRole('row', { name: /llama/ }).first()).toBeVisible();
+    await expect(dialog.getByRole('heading', { name: 'Tensors by type' })).toBeVisible();
+    await expect(dialog).toContainText(path);
+    await window.keyboard.press('Escape');
+    await expect(dialog).toHaveCount(0);
+    await card.click();
+    await window.getByRole('menuitem', { name: 'Sampling…' }).click();
+    await dialog.getByRole('textbox', { name: 'Temperature' }).fill('0.5');
+    await dialog.getByRole('textbox', { name: 'Top-k' }).fill('20');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await expect(dialog).toHaveCount(0);
+    const { sampling } = (await call(window, 'settings.get', {})) as { sampling: object };
+    expect(sampling).toEqual({ [path]: { temperature: 0.5, topK: 20 } });
   });
 
   await useImported(window);

@@ -41,6 +41,18 @@ test('a stopped answer keeps its words, and can be made again', async ({ window,
   await expect
     .poll(() => lengthOf(answers(window)), { timeout: ANSWER_MS })
     .toBeGreaterThan(LONGER_THAN_ANY_PHASE);
+
+  await test.step('the next question waits, and is edited and discarded', async () => {
+    await field.fill('Who leads it?');
+    await field.press('Enter');
+    await expect(field).toHaveValue('');
+    await window.getByRole('button', { name: 'Edit the waiting question' }).click();
+    await expect(field).toHaveValue('Who leads it?');
+    await field.press('Enter');
+    await window.getByRole('button', { name: 'Discard the waiting question' }).click();
+    await expect(window.getByText('Who leads it?')).toHaveCount(0);
+  });
+
   await window.getByRole('button', { name: 'Stop answering' }).click();
   await expect(answers(window)).toContainText('Stopped. The text so far is kept.');
   await expect(window.getByRole('button', { name: 'Send' })).toBeVisible();
