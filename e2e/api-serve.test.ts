@@ -57,7 +57,8 @@ test.each([
 
 test('other loopback names, further keys and harmless headers are accepted', async () => {
   const hosts = ['--allow-host', 'host.docker.internal', '--allow-host', 'aibox'];
-  const server = await serveApi(dir, ['--api-key', 'one', 'two', ...hosts]);
+  const page = 'http://there.example';
+  const server = await serveApi(dir, ['--api-key', 'one', 'two', '--cors', page, ...hosts]);
   const statusAs = (Host: string, path = '/v1/models') =>
     statusOf(server.origin + path, { headers: { ...authorized, Host } });
   for (const host of ['host.docker.internal:4000', 'AIbox', 'LOCALHOST:4000', '127.0.0.1'])
@@ -68,6 +69,10 @@ test('other loopback names, further keys and harmless headers are accepted', asy
     200, 200, 401,
   ]);
   expect(await statusAs('evil.example')).toBe(403);
+  const ofPage = (Origin: string) =>
+    fetch(`${server.baseURL}/models`, { headers: { ...authorized, Origin } });
+  expect((await ofPage(page)).headers.get('access-control-allow-origin')).toBe(page);
+  expect((await ofPage('http://evil.example')).headers.get('access-control-allow-origin')).toBeNull();
   expect(await statusAs('localhost', '//v1/models')).toBe(200);
   const messages = [{ role: 'user', content: 'Hello' }];
   const dumped = { role: 'assistant', content: null, refusal: null, annotations: [], tool_calls: null };

@@ -105,7 +105,7 @@ describe.skipIf(!existsSync(DEMO_MODEL))('analyses', () => {
   test.each([
     [['ask'], 'BAD_ARGUMENT', 2],
     [['ask', '--questions', '/nowhere.txt'], 'BAD_ARGUMENT', 2],
-    [['analyse', 'nothing.md', 'Summarise.'], 'NOT_FOUND', 1],
+    [['analyze', 'nothing.md', 'Summarise.'], 'NOT_FOUND', 1],
     [['analyse', 'teams/team-ocelot.md', 'Summarise.', '--strategy', 'magic'], 'BAD_ARGUMENT', 2],
   ])('%j is refused', async (args, code, exitCode) => {
     expectFailure(await runCli([...args, '--data', join(dir, 'ask')]), code, exitCode);

@@ -68,6 +68,28 @@ test('a folder dropped on the list becomes a project, which is edited and delete
     await expect(groupOf(window, 'Barns')).toHaveCount(0);
     await expect(conversation).toBeVisible();
   });
+
+  await test.step('a project is made of the conversation, and gets its sources', async () => {
+    const choose = async (...items: string[]): Promise<void> => {
+      await listOf(window)
+        .getByRole('button', { name: `Actions for “${QUESTION}”` })
+        .click();
+      for (const name of items) await window.getByRole('menuitem', { name }).click();
+    };
+    await choose('Move to project', 'New project from this conversation');
+    const dialog = window.getByRole('dialog');
+    await dialog.getByRole('textbox', { name: 'Name' }).fill('Of a question');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await expect(groupOf(window, 'Of a question')).toContainText('1');
+    const [{ id, options } = { id: '', options: {} }] = (await call(window, 'projects.list', {})) as {
+      id: string;
+      options: { scope?: { libraryIds: string[] } };
+    }[];
+    expect(options.scope?.libraryIds).toHaveLength(1);
+    await choose('Use its sources and settings for “Of a question”');
+    await expect(window.getByText('New conversations in “Of a question” start with these')).toBeVisible();
+    await call(window, 'projects.delete', { id });
+  });
   folder.remove();
 });
 

@@ -190,7 +190,10 @@ class Campaign {
     child.stderr.on('data', (part: Buffer) => (errors += part.toString()));
     child.once('exit', () => clearInterval(timer));
     const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
-    if (signal === 'SIGABRT') throw new Error(`it hung: ${errors}`);
+    if (signal === 'SIGABRT') {
+      const { name: last = '', path = '' } = readCalls(this.#log).at(-1) ?? {};
+      throw new Error(`it hung after ${last} ${path}; it had told ${output || 'nothing'} ${errors}`);
+    }
     if (code !== 0 && signal !== 'SIGKILL')
       throw new Error(`it ended with ${String(code ?? signal)}: ${errors}`);
     const told = output
