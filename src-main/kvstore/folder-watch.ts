@@ -55,10 +55,15 @@ export class FolderWatch {
     return this.#checks.run(() => this.#check()).finally(() => this.#waiting--);
   }
 
+  /** Waits for checks that were asked for, with what they list of a folder. */
+  settled(): Promise<void> {
+    return this.#checks.run(() => Promise.resolve());
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     clearInterval(this.#timer);
-    await this.#checks.run(() => Promise.resolve());
+    await this.settled();
     for (const folder of this.#options.disk.folders.added) folder.close();
   }
 

@@ -475,6 +475,24 @@ describe('removing a folder', () => {
     expect(existsSync(disk)).toBe(false);
   });
 
+  test('waits until what was there before is listed', async () => {
+    const { disk, added, store } = await twoFolders(1, 3);
+    await fill(store, 3);
+    await store.close();
+    const { promise: goesOn, resolve } = Promise.withResolvers<undefined>();
+    const readChunkHeader: typeof fakeFiles.readChunkHeader = async (path) => {
+      await goesOn;
+      return fakeFiles.readChunkHeader(path);
+    };
+    const other = await openTestStore({ dir: tempDir(), files: { ...fakeFiles, readChunkHeader } });
+    const set = other.folders.set(added);
+    const removed = other.folders.remove(added.id);
+    resolve(undefined);
+    await Promise.all([set, removed]);
+    expect(Object.values(folders(other))).toEqual(['', '']);
+    expect(existsSync(disk)).toBe(false);
+  });
+
   test('moves pinned chunks first, and they displace others', async () => {
     const { added, store } = await twoFolders(2, 3);
     await fill(store, 4);

@@ -46,8 +46,9 @@ export class StoreFolders {
    * not connected the files stay. It is not removed if pinned chunks in it cannot be moved, unless these may be deleted.
    */
   remove(id: string, deletePinned = false): Promise<FolderRemoval> {
-    const { disk, tiers, calls, changes } = this.#parts;
+    const { disk, tiers, watch, calls, changes } = this.#parts;
     return calls.run('folders.remove', async () => {
+      await watch.settled();
       const count = await tiers.empty(id, deletePinned);
       if (count.kept.chunks > 0) return count;
       await changes.run(async () => {
@@ -61,14 +62,15 @@ export class StoreFolders {
 
   /** Stops using a folder: its files stay, and its pinned chunks stay listed. */
   detach(id: string): Promise<DetachedFolder> {
-    const { disk, tiers, calls, changes } = this.#parts;
-    return calls.run('folders.detach', () =>
-      changes.run(() => {
+    const { disk, tiers, watch, calls, changes } = this.#parts;
+    return calls.run('folders.detach', async () => {
+      await watch.settled();
+      return changes.run(() => {
         disk.folders.detach(id);
         tiers.delete(id);
         return Promise.resolve(disk.index.detachFolder(id));
-      }),
-    );
+      });
+    });
   }
 
   /** How the controller ranks the folders for new chunks, cheapest of those that add no delay first. */
