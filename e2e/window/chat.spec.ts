@@ -116,10 +116,12 @@ test('an answer survives the end of the window and of the app', async ({ window,
   await ask(window, QUESTION);
   await window.reload();
   await expect(answers(window)).toBeVisible();
-  await window.close();
   await app.kill();
-  const again = await startApp(dataDir);
+  await expect(window.getByText('Kvasir is not responding. Reconnecting…')).toBeVisible();
+  const again = await startApp(dataDir, ['--port', new URL(app.origin).port]);
   try {
+    await expect(window.getByText('Kvasir restarted. Open the address it printed')).toBeVisible();
+    await window.close();
     const reopened = await openWindow(again, context);
     await reopened.getByRole('complementary', { name: 'Conversations' }).getByText(QUESTION).click();
     await expect(answers(reopened)).toBeVisible();

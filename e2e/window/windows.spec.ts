@@ -1,6 +1,9 @@
+import type { WebSocketRoute } from '@playwright/test';
+import type { CacheStats } from '../../src-shared/contract/cache.ts';
 import { startApp } from './support/app.ts';
 import { ask, QUESTION, startConversation } from './support/chat.ts';
 import { createLibrary } from './support/library.ts';
+import { changingReplies } from './support/replies.ts';
 import { expect, goTo, homeOf, openWindow, test } from './support/test.ts';
 
 test('two windows of one app show the same', async ({ sharedApp, sharedWindow: first, context }) => {
@@ -36,6 +39,39 @@ test('two windows of one app show the same', async ({ sharedApp, sharedWindow: f
     await second.getByRole('radiogroup', { name: '语言' }).getByText('English').click();
     await expect(first.getByRole('heading', { name: 'Settings', level: 1 })).toBeVisible();
   });
+});
+
+test('a window that loses its connection, or fails to show a screen, is used again', async ({
+  sharedWindow,
+  context,
+}) => {
+  const window = await context.newPage();
+  const sockets: WebSocketRoute[] = [];
+  await window.routeWebSocket(/\/socket$/, (socket) => {
+    sockets.push(socket);
+    socket.connectToServer();
+  });
+  await window.goto(homeOf(sharedWindow));
+  await expect.poll(() => sockets.length).toBe(1);
+  await goTo(window, 'Cache');
+  await sockets[0]?.close();
+  await expect.poll(() => sockets.length).toBeGreaterThan(1);
+  await goTo(window, 'Library');
+  await expect(window.getByRole('link', { name: /^Sample library/ })).toBeVisible();
+  await window.close();
+
+  const other = await context.newPage();
+  let isBroken = true;
+  await changingReplies<CacheStats>(other, 'cache.stats', (stats) => {
+    const { prefixes: _, ...incomplete } = stats;
+    return isBroken ? (incomplete as CacheStats) : stats;
+  });
+  await other.goto(homeOf(sharedWindow));
+  await goTo(other, 'Cache');
+  await expect(other.getByText('Something went wrong in this part of the window')).toBeVisible();
+  isBroken = false;
+  await other.getByRole('button', { name: 'Reload the window' }).click();
+  await expect(other.getByRole('textbox', { name: 'Budget on disk' })).toBeVisible();
 });
 
 test('a second app on the same data shows the same, and the first goes on without it', async ({
