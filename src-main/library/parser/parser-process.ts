@@ -211,15 +211,15 @@ function timeout(name: string, ms: number): KvasirError {
   );
 }
 
+class ProcessEndedError extends KvasirError {}
+
 function outOfMemory(name: string, bytes: number): KvasirError {
-  return new KvasirError(
+  return new ProcessEndedError(
     'DOCUMENT_MEMORY',
     `${name} needs more than ${formatBytes(bytes)} of memory to be read.`,
     'Split it into smaller files.',
   );
 }
-
-class ProcessEndedError extends KvasirError {}
 
 function crash(name: string, how: string): KvasirError {
   return new ProcessEndedError(
