@@ -19,6 +19,7 @@ import { WordIndex } from '../catalogue/word-index.ts';
 import { openDatabase } from '../platform/database.ts';
 import { FakeModel } from '../testing/fusion.ts';
 import { ServiceFixture } from '../testing/library.ts';
+import { pdfFile } from '../testing/pdf-file.ts';
 
 const sentence = (i: number): string =>
   `Sentence ${'abcdefghij'[i % 10] ?? ''} number ${i} tells of ship ${i * 7}.`;
@@ -64,6 +65,10 @@ describe('from a folder to the cache', () => {
     fixture.service.retryFailed(id);
     await fixture.idle();
     expect(fixture.documents(id)[0]).toMatchObject({ phase: 'failed' });
+    fixture.write('a.pdf', pdfFile(['BT /F 12 Tf 72 700 Td (Legible now) Tj ET']));
+    fixture.service.documents.retry([bad!.id]);
+    await fixture.idle();
+    expect(fixture.documents(id)[0]).toMatchObject({ phase: 'ready', failure: null });
     rmSync(join(fixture.root, 'a.pdf'));
     await fixture.service.rescan(id);
     expect(fixture.documents(id)).toHaveLength(1);
