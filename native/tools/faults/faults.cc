@@ -165,6 +165,9 @@ ssize_t put(std::string_view name, int fd, const iovec * parts, int count, off_t
     const auto write_parts = [&] {
         return at < 0 ? syscall(SYS_writev, fd, parts, count) : syscall(SYS_pwritev, fd, parts, count, at, 0L);
     };
+    // Signal handlers write to pipes, maybe in the midst of malloc(): nothing may be allocated for those.
+    struct stat file;
+    if (fstat(fd, &file) != 0 || !S_ISREG(file.st_mode)) return write_parts();
     const auto path = path_of(fd);
     if (path.empty()) return write_parts();
     size_t bytes = 0;
