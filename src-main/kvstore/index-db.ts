@@ -250,9 +250,9 @@ export class ChunkIndex {
    * it would list what is no longer there, in a folder that is not used any more.
    */
   forgetFolder(folder: string): void {
+    this.#removeIn(folder, 1);
     this.#db.durable(() => {
       this.#db.run(SQL.addDeletion, folder, ''); // without a change, nothing would be flushed
-      this.#removeIn(folder, 1);
       this.forgetDeletions(folder);
     });
   }
