@@ -28,8 +28,8 @@ const PARSER_LIMITS: ParserLimits = {
   idleMs: 30_000,
 };
 
-/** Of a process that recognises pages: one takes seconds. */
-export const PAGE_LIMITS: Partial<ParserLimits> = { timeoutMs: 60_000 };
+/** Of a process that recognises pages. One takes seconds, on a very busy machine a minute; given up, it counts as empty. */
+export const PAGE_LIMITS: Partial<ParserLimits> = { timeoutMs: 300_000 };
 
 /** `unchanged`: the file still has the known bytes. */
 type ParseOutcome =
