@@ -1,6 +1,7 @@
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator, Page } from '@playwright/test';
+import type { OutputOf } from '../../src-shared/contract/contract.ts';
 import { temporaryFolder } from './support/app.ts';
 import { violationsIn } from './support/axe.ts';
 import { ask, sourcesOf, startConversation } from './support/chat.ts';
@@ -8,6 +9,8 @@ import { dropInto } from './support/library.ts';
 import { call, expect, test } from './support/test.ts';
 
 const LEASE = '# Lease of the zebra barn\n\nThe zebra barn is let to Ada Dahl for 4,250 euros a year.\n';
+type Project = OutputOf<'projects.list'>[number];
+
 const QUESTION = 'Who rents the zebra barn?';
 
 test('a folder dropped on the list becomes a project, which is edited and deleted by keys', async ({
@@ -81,14 +84,15 @@ test('a folder dropped on the list becomes a project, which is edited and delete
     await dialog.getByRole('textbox', { name: 'Name' }).fill('Of a question');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await expect(groupOf(window, 'Of a question')).toContainText('1');
-    const [{ id, options } = { id: '', options: {} }] = (await call(window, 'projects.list', {})) as {
-      id: string;
-      options: { scope?: { libraryIds: string[] } };
-    }[];
-    expect(options.scope?.libraryIds).toHaveLength(1);
+    const project = async () => ((await call(window, 'projects.list', {})) as Project[])[0] as Project;
+    const made = await project();
+    expect(made.options.scope?.libraryIds).toHaveLength(1);
+    await call(window, 'projects.change', { ...made, options: {} });
+    expect((await project()).options).not.toEqual(made.options);
     await choose('Use its sources and settings for “Of a question”');
     await expect(window.getByText('New conversations in “Of a question” start with these')).toBeVisible();
-    await call(window, 'projects.delete', { id });
+    await expect.poll(async () => (await project()).options).toEqual(made.options);
+    await call(window, 'projects.delete', { id: made.id });
   });
   folder.remove();
 });
