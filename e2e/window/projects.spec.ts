@@ -86,7 +86,7 @@ test('a folder dropped on the list becomes a project, which is edited and delete
     await expect(groupOf(window, 'Of a question')).toContainText('1');
     const project = async () => ((await call(window, 'projects.list', {})) as Project[])[0] as Project;
     const made = await project();
-    expect(made.options.scope?.libraryIds).toHaveLength(1);
+    expect(made.options.scope.libraryIds).toHaveLength(1);
     await call(window, 'projects.change', { ...made, options: {} });
     expect((await project()).options).not.toEqual(made.options);
     await choose('Use its sources and settings for “Of a question”');
