@@ -30,6 +30,8 @@ export function Palette() {
       actions={[...actions, ...found]}
       query={query}
       onQueryChange={setQuery}
+      // Spotlight clears it when it has faded out; who opens the palette again before that would type behind the old command.
+      onSpotlightOpen={() => setQuery('')}
       shortcut={['mod + K']}
       tagsToIgnore={[]} // The composer has the focus most of the time.
       nothingFound={t('palette.nothing')}
