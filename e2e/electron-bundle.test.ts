@@ -14,7 +14,7 @@ import { DEMO_MODEL, removeDir, ROOT, tempDir } from './cli-support.ts';
 
 const BUILT = existsSync(join(ROOT, 'out', 'renderer', 'index.html'));
 const CHILD = join(import.meta.dirname, 'support', 'electron-bundle-child.ts');
-const PORT = join(import.meta.dirname, 'support', 'parser-port.mjs');
+const PORT = join(import.meta.dirname, 'support', 'parser-port.ts');
 
 let dir: string;
 

@@ -12,7 +12,7 @@ import { viewerOf } from '../../src-shared/viewing.ts';
 import { formatOf } from '../../src-main/library/formats/formats.ts';
 import { startBundle } from './bundle-on-fake-electron.ts';
 
-const PORT = join(import.meta.dirname, 'parser-port.mjs');
+const PORT = join(import.meta.dirname, 'parser-port.ts');
 const QUESTION = 'Where does Project Polaris run?';
 
 /** A real Node process that behaves like Electron's utility process. */
