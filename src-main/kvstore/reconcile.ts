@@ -196,8 +196,7 @@ async function settleStray(
     return;
   }
   const made = { now: disk.clock(), order: disk.index.nextOrder(), folder: folder.id };
-  if (listed?.formatVersion === file.formatVersion)
-    disk.index.setFolder(listed, folder.id); // it was not connected
+  if (listed?.formatVersion === file.formatVersion) disk.index.setFolder(listed, folder.id); // it was not connected
   else {
     if (listed) disk.index.remove([file.key]);
     disk.index.insert(rowOf(file.key, header, file.bytes, made));

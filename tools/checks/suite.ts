@@ -41,8 +41,7 @@ const lint: SuiteStep = {
 const format: SuiteStep = {
   name: 'format',
   async run() {
-    const cache = ['--cache', '--cache-strategy=content', '--cache-location', join(STATE, 'prettier')];
-    const result = await runTool('prettier/bin/prettier.cjs', ['--check', '--log-level=warn', ...cache, '.']);
+    const result = await runTool('oxfmt/bin/oxfmt', ['--check']);
     return { ok: isOk(result), output: `${result.output}\`npm run format\` fixes them.` };
   },
 };

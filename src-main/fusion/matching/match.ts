@@ -71,7 +71,8 @@ function covered(runs: readonly Run[]): number {
 
 /** A span of a matched text: taken from a candidate from its token `begin` on, or computed. */
 export type Span = { start: number; count: number } & (
-  { kind: 'reuse'; candidate: number; begin: number } | { kind: 'compute' }
+  | { kind: 'reuse'; candidate: number; begin: number }
+  | { kind: 'compute' }
 );
 
 /**

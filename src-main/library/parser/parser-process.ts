@@ -33,7 +33,8 @@ export const PAGE_LIMITS: Partial<ParserLimits> = { timeoutMs: 300_000 };
 
 /** `unchanged`: the file still has the known bytes. */
 type ParseOutcome =
-  { kind: 'parsed'; sha256: string; document: ParsedDocument } | { kind: 'unchanged'; sha256: string };
+  | { kind: 'parsed'; sha256: string; document: ParsedDocument }
+  | { kind: 'unchanged'; sha256: string };
 
 export interface Parser {
   /** Reads a file, after earlier requests. Every DOCUMENT_… code; ABORTED. */

@@ -24,7 +24,8 @@ export interface RemoteRequest {
   seed?: number | undefined;
   /** In OpenAI's form. */
   tools?:
-    Pick<OpenAI.ChatCompletionCreateParams, 'tools' | 'tool_choice' | 'parallel_tool_calls'> | undefined;
+    | Pick<OpenAI.ChatCompletionCreateParams, 'tools' | 'tool_choice' | 'parallel_tool_calls'>
+    | undefined;
   /** The JSON that the answer must be, of a schema or any object. */
   json?: { schema?: boolean | Readonly<Record<string, unknown>> | undefined } | undefined;
   signal: AbortSignal;

@@ -152,7 +152,15 @@ function Tiers({ stats: { chunkHits } }: { stats: AnswerStats }) {
 }
 
 type TermName =
-  'reused' | 'recomputed' | 'computed' | 'resident' | 'chunks' | 'speed' | 'drafts' | 'strategy' | 'ttft';
+  | 'reused'
+  | 'recomputed'
+  | 'computed'
+  | 'resident'
+  | 'chunks'
+  | 'speed'
+  | 'drafts'
+  | 'strategy'
+  | 'ttft';
 
 function Count({
   term,
