@@ -2,12 +2,14 @@ import { defineConfig } from 'vitest/config';
 import { halvesOfCores } from './tools/checks/halves.ts';
 import { SlowestFirst } from './tools/checks/slowest-first.ts';
 
+/** Only if engines can be kept from sharing cores: their threads wait for each other. Two on each half, so that one computes while the other waits. */
+const WORKERS = (await halvesOfCores()) ? 4 : 1;
+
 export default defineConfig({
   test: {
     // One process per file: the native addon and SQLite stay isolated, and a crash identifies its file.
     pool: 'forks',
-    maxWorkers: 2,
-    // Each has half of the cores: threads of two engines that share cores wait for each other.
+    maxWorkers: WORKERS,
     setupFiles: ['tools/checks/half-for-worker.ts'],
     sequence: { sequencer: SlowestFirst },
     // Tests ignore the user's own models.
@@ -34,9 +36,8 @@ export default defineConfig({
           // Node loads the sources as it does for scripts, with compiled code from earlier processes. Vite would transform and compile
           // nearly all of them for each file. No test replaces modules.
           experimental: { viteModuleRunner: false, nodeLoader: false },
-          // These start the real program with the real engine: several at a time only if engines can be kept from sharing cores. Two on
-          // each half, so that one computes while the other waits.
-          maxWorkers: (await halvesOfCores()) ? 4 : 1,
+          // These start the real program with the real engine.
+          maxWorkers: WORKERS,
           sequence: { groupOrder: 1 },
           // As for the window: tests that pass only on retry are marked "retry" in the output.
           retry: 1,

@@ -23,7 +23,7 @@ test.each(Object.entries(TARGETS))(
   SECONDS * 2000 + 120_000,
 );
 
-test.each(Object.entries(TARGETS))(
+test.each(Object.entries(TARGETS).filter(([name]) => keptInputs(name).length > 0))(
   'inputs that once broke a rule do not any more: %s',
   async (name, open) => {
     const target = await open();

@@ -21,12 +21,17 @@ import { fromSchema, mutateJson, written, type Json, type JsonObject, type Schem
 import { mutate, pick, type Random } from '../mutate.ts';
 import type { Target } from '../search.ts';
 
+export interface HttpMessage {
+  headers: Record<string, string>;
+  body: string;
+}
+
 type Input =
-  | { side: 'http'; headers: Record<string, string>; body: string }
+  | ({ side: 'http' } & HttpMessage)
   | { side: 'stream'; lines: string }
   | { side: 'client'; status: number; type: string; answers: Record<string, string> };
 
-interface ToolSchema {
+export interface ToolSchema {
   name: string;
   inputSchema: Schema;
 }
@@ -59,14 +64,25 @@ export async function openMcp(): Promise<Target> {
 function make(tools: readonly ToolSchema[], random: Random): Input {
   const side = pick(['http', 'http', 'stream', 'client'] as const, random);
   if (side === 'client') return hostileAnswers(random);
-  const text = clientMessage(tools, random);
-  const body = random() < 0.1 ? mutate(Buffer.from(text), random).toString('latin1') : text;
-  if (side === 'stream') return { side, lines: `${body}\n${clientMessage(tools, random)}\n` };
+  if (side === 'http') return { side, ...httpMessage(tools, random) };
+  return {
+    side,
+    lines: `${damaged(clientMessage(tools, random), random)}\n${clientMessage(tools, random)}\n`,
+  };
+}
+
+function damaged(text: string, random: Random): string {
+  return random() < 0.1 ? mutate(Buffer.from(text), random).toString('latin1') : text;
+}
+
+/** What a client sends over HTTP. */
+export function httpMessage(tools: readonly ToolSchema[], random: Random): HttpMessage {
+  const body = damaged(clientMessage(tools, random), random);
   const headers: Record<string, string> = { 'Content-Type': 'application/json' };
   if (random() < 0.9) headers['Accept'] = 'application/json, text/event-stream';
   if (random() < 0.1) headers['Mcp-Session-Id'] = pick(['x', '', 'a'.repeat(5000)], random);
   if (random() < 0.1) headers['Mcp-Protocol-Version'] = pick(['2025-06-18', '1', '2999-01-01'], random);
-  return { side, headers, body };
+  return { headers, body };
 }
 
 function clientMessage(tools: readonly ToolSchema[], random: Random): string {
@@ -174,7 +190,7 @@ function fakeCore(): McpCore {
   return parts as unknown as McpCore;
 }
 
-async function toolsOf(core: McpCore): Promise<ToolSchema[]> {
+export async function toolsOf(core: McpCore): Promise<ToolSchema[]> {
   const [here, there] = InMemoryTransport.createLinkedPair();
   await createMcpServer(core).connect(there);
   const client = new Client({ name: 'x', version: '1' });
@@ -184,9 +200,10 @@ async function toolsOf(core: McpCore): Promise<ToolSchema[]> {
   return tools as ToolSchema[];
 }
 
-async function overHttp(
+/** How it ends, in a word. Rejects if the server fails. */
+export async function overHttp(
   serve: (request: Request) => Promise<Response>,
-  { headers, body }: Input & { side: 'http' },
+  { headers, body }: HttpMessage,
 ): Promise<string> {
   const answer = await serve(new Request('http://localhost/mcp', { method: 'POST', headers, body }));
   const text = await answer.text();

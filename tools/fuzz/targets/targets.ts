@@ -6,5 +6,6 @@ export const TARGETS = {
   templates: async () => (await import('./templates.ts')).openTemplates(),
   http: async () => (await import('./http.ts')).openHttp(),
   mcp: async () => (await import('./mcp.ts')).openMcp(),
+  app: async () => (await import('./app.ts')).openApp(),
   websocket: async () => (await import('./websocket.ts')).openWebsocket(),
 } satisfies Record<string, () => Promise<Target>>;
