@@ -2,7 +2,10 @@ import { defineConfig } from 'vitest/config';
 import { halvesOfCores } from './tools/checks/halves.ts';
 import { SlowestFirst } from './tools/checks/slowest-first.ts';
 
-/** Only if engines can be kept from sharing cores: their threads wait for each other. Two on each half, so that one computes while the other waits. */
+/**
+ * Several processes only if engines can be kept from sharing cores: their threads wait for each other. Two on each half of the cores, so that
+ * one computes while the other waits.
+ */
 const WORKERS = (await halvesOfCores()) ? 4 : 1;
 
 export default defineConfig({
