@@ -63,7 +63,7 @@ const program: UserConfig = {
             ]),
           ),
         },
-        output: { sourcemapExcludeSources: true }, // every start reads the maps
+        output: { sourcemapExcludeSources: true },
       },
     },
   },

@@ -11,10 +11,8 @@ const root = appRoot();
 const choice = chooseHost(args, { electron: electronBinary(root), display: hasDisplay() });
 if (choice.reason !== '') process.stdout.write(`${choice.reason}\n`);
 
-if (choice.electron === undefined) {
-  process.setSourceMapsEnabled(true); // stacks name the sources of this bundle
-  await import('./command-line/cli.ts');
-} else runElectron(choice.electron);
+if (choice.electron === undefined) await import('./command-line/cli.ts');
+else runElectron(choice.electron);
 
 function runElectron(binary: string): void {
   const env = { ...process.env };

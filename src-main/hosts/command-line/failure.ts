@@ -1,4 +1,5 @@
 import { KvasirError } from '../../../src-shared/errors.ts';
+import { traceOf } from '../../platform/failure.ts';
 
 export const EXIT = { ok: 0, failure: 1, usage: 2, interrupted: 130 } as const;
 
@@ -26,5 +27,5 @@ function exitCodeOf(error: unknown): number {
 
 function stacks(error: Error): string[] {
   const cause = error.cause instanceof Error ? ['caused by:', ...stacks(error.cause)] : [];
-  return [error.stack ?? error.message, ...cause];
+  return [traceOf(error), ...cause];
 }
