@@ -1,4 +1,4 @@
-/** Stored KV in a second folder, through the real program and engine. */
+/** Stored KV in a second folder, through the command line, with the real engine. */
 import {
   existsSync,
   mkdirSync,
@@ -14,6 +14,7 @@ import type { CacheFolders } from '../src-shared/contract/cache.ts';
 import { withApp } from '../tools/faults/disk/check.ts';
 import { hasLayer, readCalls, withFault } from '../tools/faults/disk/layer.ts';
 import { expectFailure, removeDir, ROOT, runCli, tempDir } from './cli-support.ts';
+import { runHere } from './support/in-process.ts';
 
 /** A part of the sample library: a third of its KV. */
 const LIBRARY = join(ROOT, 'resources', 'sample-library', 'people');
@@ -22,7 +23,7 @@ const QUESTION = 'What drink does Ines Brook like best?';
 let dir: string;
 let big: string;
 const command = (...args: string[]): string[] => ['--data', join(dir, 'data'), 'cache', ...args];
-const cache = (...args: string[]) => runCli(command(...args));
+const cache = (...args: string[]) => runHere(command(...args));
 
 interface Asked {
   text: string;
@@ -30,7 +31,7 @@ interface Asked {
 }
 
 async function ask(): Promise<{ text: string; computed: number }> {
-  const { code, stdout, stderr } = await runCli([
+  const { code, stdout, stderr } = await runHere([
     ...['--data', join(dir, 'data'), 'ask', QUESTION],
     ...['--library', LIBRARY, '--json'],
   ]);

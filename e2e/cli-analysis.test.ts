@@ -1,17 +1,10 @@
-/** `analyse` and `ask --questions` with the demo model, through the real program. */
+/** `analyse` and `ask --questions` with the demo model, through the command line. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AnalysisSchema, type Analysis } from '../src-shared/contract/analysis.ts';
-import {
-  chunkFiles,
-  DEMO_MODEL,
-  expectFailure,
-  removeDir,
-  runCli,
-  tempDir,
-  writeFiles,
-} from './cli-support.ts';
+import { chunkFiles, DEMO_MODEL, expectFailure, removeDir, tempDir, writeFiles } from './cli-support.ts';
+import { runHere } from './support/in-process.ts';
 
 let dir: string;
 
@@ -30,7 +23,7 @@ function chapters(count: number): string {
   ).join('\n');
 }
 
-function parse({ code, stdout, stderr }: Awaited<ReturnType<typeof runCli>>): Analysis {
+function parse({ code, stdout, stderr }: Awaited<ReturnType<typeof runHere>>): Analysis {
   expect(code, stderr).toBe(0);
   return AnalysisSchema.parse(JSON.parse(stdout));
 }
@@ -40,7 +33,7 @@ describe.skipIf(!existsSync(DEMO_MODEL))('analyses', () => {
     const library = writeFiles(join(dir, 'accents'), { ['Größe.md'.normalize('NFD')]: chapters(2) });
     const name = 'Größe.md'.normalize('NFC');
     const args = ['analyse', name, 'Where was the ship built?', '--library', library, '--max-tokens', '4'];
-    expect(parse(await runCli([...args, '--data', join(dir, 'accents-data'), '--json'])).state).toBe('done');
+    expect(parse(await runHere([...args, '--data', join(dir, 'accents-data'), '--json'])).state).toBe('done');
   });
 
   test('a long document is read in windows whose overlaps are read from the store', async () => {
@@ -55,7 +48,7 @@ describe.skipIf(!existsSync(DEMO_MODEL))('analyses', () => {
       '--json',
     ];
     const shape = ['--chunk-tokens', '64', '--window', '5', '--overlap', '2', '--strategy', 'deviation'];
-    const first = parse(await runCli([...args, ...shape]));
+    const first = parse(await runHere([...args, ...shape]));
     expect(first.state).toBe('done');
     const windows = first.steps.filter(({ kind }) => kind === 'window');
     expect(windows.length).toBeGreaterThan(3);
@@ -75,7 +68,7 @@ describe.skipIf(!existsSync(DEMO_MODEL))('analyses', () => {
     expect(first.sharing.chunks).toBe(chunks);
     expect(chunkFiles(data).size).toBeGreaterThanOrEqual(chunks);
 
-    const second = parse(await runCli([...args, ...shape]));
+    const second = parse(await runHere([...args, ...shape]));
     expect(second.steps.map(({ text }) => text)).toEqual(first.steps.map(({ text }) => text));
     expect(second.steps.every(({ encoded }) => encoded === null)).toBe(true);
   });
@@ -88,7 +81,7 @@ describe.skipIf(!existsSync(DEMO_MODEL))('analyses', () => {
       'q.txt',
     );
     const strategy = ['--strategy', 'deviation'];
-    const many = parse(await runCli(['ask', '--questions', file, ...data, ...strategy, '--json']));
+    const many = parse(await runHere(['ask', '--questions', file, ...data, ...strategy, '--json']));
     expect(many.steps.map(({ question }) => question)).toEqual([...questions, questions[0]]);
     expect(many.steps.every(({ state }) => state === 'done')).toBe(true);
     const [first, , again] = many.steps;
@@ -98,7 +91,7 @@ describe.skipIf(!existsSync(DEMO_MODEL))('analyses', () => {
     expect(many.sharing.residentUses).toBe(again?.sources.length);
     expect(many.sharing.bytesSaved).toBeGreaterThan(0);
 
-    const one = await runCli(['ask', questions[1] ?? '', ...data, ...strategy, '--json']);
+    const one = await runHere(['ask', questions[1] ?? '', ...data, ...strategy, '--json']);
     expect((JSON.parse(one.stdout) as { answer: string }).answer).toBe(many.steps[1]?.text);
   });
 
@@ -108,6 +101,6 @@ describe.skipIf(!existsSync(DEMO_MODEL))('analyses', () => {
     [['analyze', 'nothing.md', 'Summarise.'], 'NOT_FOUND', 1],
     [['analyse', 'teams/team-ocelot.md', 'Summarise.', '--strategy', 'magic'], 'BAD_ARGUMENT', 2],
   ])('%j is refused', async (args, code, exitCode) => {
-    expectFailure(await runCli([...args, '--data', join(dir, 'ask')]), code, exitCode);
+    expectFailure(await runHere([...args, '--data', join(dir, 'ask')]), code, exitCode);
   });
 });

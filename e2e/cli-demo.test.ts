@@ -17,7 +17,9 @@ import {
   writeFiles,
   type CliResult,
 } from './cli-support.ts';
+import { runHere } from './support/in-process.ts';
 import { readLibrary } from './support/library.ts';
+import { readyData } from './support/ready-data.ts';
 
 let dir: string;
 
@@ -42,9 +44,10 @@ describe.skipIf(!existsSync(DEMO_MODEL))('the demonstration', () => {
   let second: CliResult;
 
   beforeAll(async () => {
-    const data = ['demo', '--data', join(dir, 'demo')];
-    first = await runCli(data);
-    second = await runCli(data);
+    const data = ['--data', await readyData(join(dir, 'demo'))];
+    expect((await runHere(['cache', 'evict', '--bytes', '4MB', ...data])).code).toBe(0);
+    first = await runCli(['demo', ...data]);
+    second = await runCli(['demo', ...data]);
   });
 
   test('first run: precomputes, and shows both methods side by side', () => {
@@ -125,42 +128,42 @@ describe('ask', () => {
       '--threads',
       '1',
     ];
-    parse(await runCli([...base, '--json', QUESTION]));
+    parse(await runHere([...base, '--json', QUESTION]));
   });
 
   const askJson = async (...flags: string[]): Promise<AskOutput> =>
-    parse(await runCli([...base, '--json', ...flags, QUESTION]));
+    parse(await runHere([...base, '--json', ...flags, QUESTION]));
   /** With a fixed strategy, independent of the controller's choice on this machine. */
   const blendJson = (...flags: string[]): Promise<AskOutput> => askJson('--strategy', 'deviation', ...flags);
 
   test('--dry-run says what computing takes, and computes nothing; computing says the same first', async () => {
     const data = tempDir();
     const flags = [...base, '--data', data];
-    const dry = await runCli([...flags, '--dry-run']);
+    const dry = await runHere([...flags, '--dry-run']);
     expect(dry.code, dry.stderr).toBe(0);
     const sentence =
       /^To compute: ([\d,]+) tokens, \S+ \S?B of KV as f16 \(.+ as q8_0, .+ as q4\), .+; the disk budget holds 100 % of it\.$/m;
     const tokens = sentence.exec(dry.stdout)?.[1];
     expect(tokens, dry.stdout).toBeDefined();
     expect(chunkFiles(data).size).toBe(0);
-    const { tokens: planned } = JSON.parse((await runCli([...flags, '--dry-run', '--json'])).stdout) as {
+    const { tokens: planned } = JSON.parse((await runHere([...flags, '--dry-run', '--json'])).stdout) as {
       tokens: number;
     };
     expect(planned.toLocaleString('en')).toBe(tokens);
-    const computed = await runCli([...flags, QUESTION]);
+    const computed = await runHere([...flags, QUESTION]);
     expect(sentence.exec(computed.stderr)?.[1]).toBe(tokens);
     expect(chunkFiles(data).size).toBeGreaterThan(0);
-    expect((await runCli([...flags, '--dry-run'])).stdout).toContain('nothing is left to compute');
+    expect((await runHere([...flags, '--dry-run'])).stdout).toContain('nothing is left to compute');
   });
 
   test('an answer at its limit is reported as cut off', async () => {
-    const [{ stop }, { stderr }] = [await blendJson(), await runCli([...base, QUESTION])];
+    const [{ stop }, { stderr }] = [await blendJson(), await runHere([...base, QUESTION])];
     expect(stop).toBe('length');
     expect(stderr).toContain('Cut off: the answer reached its limit. --max-tokens allows a longer one.');
   });
 
   test('without a match the documents are read whole', async () => {
-    const { code, stderr } = await runCli([...base, 'xylophone?']);
+    const { code, stderr } = await runHere([...base, 'xylophone?']);
     expect(code).toBe(0);
     expect(stderr).toContain('its whole document is in the prompt');
   });
@@ -171,7 +174,7 @@ describe('ask', () => {
   });
 
   test('streams the answer to stdout, sources and times to stderr', async () => {
-    const { code, stdout, stderr } = await runCli([...base, '--strategy', 'deviation', QUESTION]);
+    const { code, stdout, stderr } = await runHere([...base, '--strategy', 'deviation', QUESTION]);
     expect(code).toBe(0);
     expect(stdout.trim()).toBe((await blendJson()).answer);
     expect(stderr).toMatch(/Sources:\n {2}\[1\] mara\.md, part 1 \(score /);
@@ -199,7 +202,7 @@ describe('ask', () => {
     expect(plan).toMatchObject({ wish: 'auto', outcomeMs: expect.any(Number) as number });
     expect(plan?.predictedTtftMs?.total).toBeGreaterThan(0);
     expect(plan?.predictedFullPrefillMs).toBeGreaterThan(0);
-    const { stderr } = await runCli([...base, QUESTION]);
+    const { stderr } = await runHere([...base, QUESTION]);
     expect(stderr).toMatch(
       /(Blended by .+|Computed in full) \(.+\)\. From look-up to the last layer: expected .+, took .+\./,
     );
@@ -253,19 +256,19 @@ describe('ask', () => {
 
   test('cache ls, verify and evict', async () => {
     const data = ['--data', join(dir, 'ask')];
-    const listed = JSON.parse((await runCli(['cache', 'ls', '--json', ...data])).stdout) as {
+    const listed = JSON.parse((await runHere(['cache', 'ls', '--json', ...data])).stdout) as {
       entries: unknown[];
     };
     expect(listed.entries).toHaveLength(chunkFiles(join(dir, 'ask')).size);
-    expect((await runCli(['cache', 'ls', ...data])).stdout).toContain('mara.md');
-    expect((await runCli(['cache', 'verify', ...data])).code).toBe(0);
-    expect((await runCli(['cache', 'evict', '--bytes', '1', ...data])).stdout).toMatch(/^Removed 1 chunks/);
-    expect((await runCli(['cache', 'evict', '--all', ...data])).code).toBe(0);
+    expect((await runHere(['cache', 'ls', ...data])).stdout).toContain('mara.md');
+    expect((await runHere(['cache', 'verify', ...data])).code).toBe(0);
+    expect((await runHere(['cache', 'evict', '--bytes', '1', ...data])).stdout).toMatch(/^Removed 1 chunks/);
+    expect((await runHere(['cache', 'evict', '--all', ...data])).code).toBe(0);
     expect(chunkFiles(join(dir, 'ask')).size).toBe(0);
   });
 
   test('model info', async () => {
-    const info = JSON.parse((await runCli(['model', 'info', '--json', join(dir, 'model.gguf')])).stdout) as {
+    const info = JSON.parse((await runHere(['model', 'info', '--json', join(dir, 'model.gguf')])).stdout) as {
       architecture: string;
     };
     expect(info.architecture).toBe('llama');
@@ -276,7 +279,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
   '%s during precompute ends cleanly, and the next run resumes',
   async (signal) => {
     const text = 'The quick brown fox jumps over the lazy dog and runs into the deep dark wood. '.repeat(12);
-    const files = Array.from({ length: 12 }, (_, i) => [`${i}.txt`, `Document ${i}. ${text}`]);
+    const files = Array.from({ length: 7 }, (_, i) => [`${i}.txt`, `Document ${i}. ${text}`]);
     const library = writeFiles(
       join(dir, `many-${signal}`),
       Object.fromEntries(files) as Record<string, string>,

@@ -1,4 +1,4 @@
-/** Invalid input, through the real program: each case gives one typed error and an exit status, and leaves the store unharmed. */
+/** Invalid input of commands: each case gives one typed error and an exit status, and leaves the store unharmed. */
 import { spawnSync } from 'node:child_process';
 import {
   appendFileSync,
@@ -27,6 +27,7 @@ import {
   writeFiles,
   type CliResult,
 } from './cli-support.ts';
+import { runHere } from './support/in-process.ts';
 
 let dir: string;
 let model: string;
@@ -53,7 +54,7 @@ const FEW_TOKENS = [
 ];
 
 function ask(extra: string[] = [], question = QUESTION, where = data): Promise<CliResult> {
-  return runCli([
+  return runHere([
     'ask',
     '--data',
     where,
@@ -78,7 +79,7 @@ function json({ stdout }: CliResult): AskOutput {
   return JSON.parse(stdout) as AskOutput;
 }
 
-const verify = (where = data): Promise<CliResult> => runCli(['cache', 'verify', '--data', where]);
+const verify = (where = data): Promise<CliResult> => runHere(['cache', 'verify', '--data', where]);
 
 beforeAll(async () => {
   dir = tempDir();
@@ -106,11 +107,11 @@ describe('the store is unharmed by', () => {
 
   describe('models', () => {
     const withModel = (path: string): Promise<CliResult> =>
-      runCli(['ask', '--data', data, '--library', library, '--model', path, QUESTION]);
+      runHere(['ask', '--data', data, '--library', library, '--model', path, QUESTION]);
 
     test('that do not exist', async () => {
       expectFailure(await withModel(join(dir, 'none.gguf')), 'MODEL_NOT_FOUND');
-      expectFailure(await runCli(['model', 'info', join(dir, 'none.gguf')]), 'MODEL_NOT_FOUND');
+      expectFailure(await runHere(['model', 'info', join(dir, 'none.gguf')]), 'MODEL_NOT_FOUND');
     });
 
     test('that are folders or not GGUF', async () => {
@@ -127,7 +128,7 @@ describe('the store is unharmed by', () => {
       copyFileSync(model, path);
       truncateSync(path, at < 0 ? readFileSync(model).length + at : at);
       expectFailure(await withModel(path), 'MODEL_INVALID');
-      expectFailure(await runCli(['model', 'info', path]), 'MODEL_INVALID');
+      expectFailure(await runHere(['model', 'info', path]), 'MODEL_INVALID');
     });
 
     const HUGE = 2n ** 60n;
@@ -168,14 +169,25 @@ describe('the store is unharmed by', () => {
       const failed = await withModel(path);
       expectFailure(failed, 'MODEL_UNSUPPORTED');
       expect(failed.stderr).toContain('gpt99');
-      const info = await runCli(['model', 'info', path]);
+      const info = await runHere(['model', 'info', path]);
       expect(info.stdout).toMatch(/Runs here +no: .*gpt99/);
     });
   });
 
   describe('documents', () => {
     const withLibrary = (path: string, question = QUESTION): Promise<CliResult> =>
-      runCli(['ask', '--data', data, '--library', path, '--model', model, ...FEW_TOKENS, '--json', question]);
+      runHere([
+        'ask',
+        '--data',
+        data,
+        '--library',
+        path,
+        '--model',
+        model,
+        ...FEW_TOKENS,
+        '--json',
+        question,
+      ]);
 
     test('in a folder that does not exist, or is a file', async () => {
       expectFailure(await withLibrary(join(dir, 'none')), 'LIBRARY_NOT_FOUND');
@@ -227,7 +239,7 @@ test('unreadable documents are named, and the others answer', async () => {
     'large.txt': Buffer.alloc(50 * 1024 * 1024, 'text '),
     'noise.txt': Buffer.from('GIF89a\0\0\x01'),
   });
-  const answered = await runCli([
+  const answered = await runHere([
     'ask',
     '--data',
     join(dir, 'mixed-data'),
@@ -251,7 +263,7 @@ test('unreadable documents are named, and the others answer', async () => {
 test('matches that exceed the context are omitted and named', async () => {
   const small = makeModel(join(dir, 'small.gguf'), { context: 160 });
   const where = join(dir, 'small-data');
-  const answered = await runCli([
+  const answered = await runHere([
     'ask',
     '--data',
     where,
@@ -275,7 +287,7 @@ describe('a mismatched cache and model', () => {
   test('a model with another vocabulary does not use the cache', async () => {
     const where = copyOfData('vocabulary');
     const other = edited('vocabulary.gguf', swapTwoTokens);
-    const answered = await runCli([
+    const answered = await runHere([
       'ask',
       '--data',
       where,
@@ -297,7 +309,7 @@ describe('a mismatched cache and model', () => {
     const where = copyOfData('misplaced');
     const other = edited('vocabulary.gguf', swapTwoTokens);
     const elsewhere = join(dir, 'elsewhere');
-    await runCli([
+    await runHere([
       'ask',
       '--data',
       elsewhere,
@@ -397,7 +409,7 @@ describe('folders that cannot be written', () => {
   test('a full disk: stored chunks stay, no partial chunk is served', async (context) => {
     const where = mount(context, 'full', 'size=1m');
     const large = makeModel(join(dir, 'large-kv.gguf'), { layers: 32, 'kv-heads': 2 });
-    const failed = await runCli([
+    const failed = await runHere([
       'ask',
       '--data',
       where,
@@ -426,7 +438,7 @@ test('a disk without a free byte: the cache can be emptied, and then it works ag
   };
   expect(() => fill(1 << 16)).toThrow(/ENOSPC/);
   expect(() => fill(1)).toThrow(/ENOSPC/);
-  const emptied = await runCli(['cache', 'evict', '--all', '--data', where]);
+  const emptied = await runHere(['cache', 'evict', '--all', '--data', where]);
   expect(emptied.stderr).toBe('');
   expect(emptied.code).toBe(0);
   expect(chunkFiles(where).size).toBe(0);
@@ -455,7 +467,7 @@ describe('usage', () => {
     [['cache', 'evict', '--all', '--bytes', '5']],
     [['model', 'info']],
   ])('%j exits with 2', async (args) => {
-    const { code, stdout, stderr } = await runCli(['--data', join(dir, 'usage'), ...args]);
+    const { code, stdout, stderr } = await runHere(['--data', join(dir, 'usage'), ...args]);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(/^[Ee]rror: /m);
     expect(stderr).not.toMatch(/^\s+at /m);
@@ -484,7 +496,7 @@ describe('usage', () => {
     [['model', 'info']],
     [['compare']],
   ])('%j --help exits with 0', async (command) => {
-    const { code, stdout, stderr } = await runCli([...command, '--help']);
+    const { code, stdout, stderr } = await runHere([...command, '--help']);
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toContain('Usage: kvasir');
   });

@@ -12,7 +12,7 @@ import {
   tempDir,
   writeFiles,
 } from './cli-support.ts';
-import { runAsGuest } from './support/guest.ts';
+import { runAsGuest } from './support/in-process.ts';
 import { FULL } from './support/full.ts';
 import { readyData } from './support/ready-data.ts';
 import { enter, serve, WindowCalls } from './support/served-window.ts';

@@ -13,7 +13,6 @@ import {
   QUESTION,
   removeDir,
   ROOT,
-  runCli,
   waitForOutput,
   startCli,
   tempDir,
@@ -22,7 +21,7 @@ import {
   type RunningCli,
 } from './cli-support.ts';
 import { endApi, serveApi } from './support/api-server.ts';
-import { runAsGuest } from './support/guest.ts';
+import { runAsGuest, runHere } from './support/in-process.ts';
 import { readyData } from './support/ready-data.ts';
 import { enter, serve, WindowCalls, type WindowServer } from './support/served-window.ts';
 
@@ -42,7 +41,7 @@ beforeAll(async () => {
   model = makeModel(join(dir, 'here', 'random.gguf'), { context: 8192 });
   const data = join(dir, 'held');
   const ask = ['ask', '--data', data, '--library', library, '--max-tokens', '2', QUESTION];
-  expect((await runCli(ask)).code).toBe(0);
+  expect((await runHere(ask)).code).toBe(0);
   const other = new SQLite(join(data, 'catalogue.sqlite'));
   other.exec('BEGIN EXCLUSIVE');
   held = { ask, other, waiting: startCli(ask) };
@@ -102,11 +101,11 @@ test('a suspended owner is reported as not responding, and answers again once it
   onTestFinished(() => void api.child.kill('SIGKILL'));
   api.child.kill('SIGSTOP');
   const verify = ['cache', 'verify', '--data', data];
-  const ended = await runCli(verify);
+  const ended = await runHere(verify);
   expectFailure(ended, 'STORE_IN_USE');
   expect(ended.stderr).toMatch(/Kvasir \(process \d+\) has the data folder .* open, but does not answer/);
   api.child.kill('SIGCONT');
-  expect((await runCli(verify)).code).toBe(0);
+  expect((await runHere(verify)).code).toBe(0);
   await endApi(api);
 });
 
@@ -151,7 +150,7 @@ describe.skipIf(!BUILT)('next to a window', () => {
     const run = (): Promise<CliResult[]> =>
       commands.reduce<Promise<CliResult[]>>(async (before, args) => {
         const done = await before;
-        return [...done, await runCli([...args, '--data', data], {}, here)];
+        return [...done, await runHere([...args, '--data', data], { cwd: here })];
       }, Promise.resolve([]));
     const windowed = async (): Promise<WindowServer> => {
       const served = await owner(data);
@@ -239,7 +238,7 @@ describe.skipIf(!BUILT)('next to a window', () => {
     served.child.kill('SIGKILL');
     expectFailure(await asking.finished, 'CONNECTION_LOST');
     expect(existsSync(join(data, 'host.json'))).toBe(true); // no process has deleted it yet
-    expect(await runCli(['cache', 'verify', '--data', data])).toMatchObject({ code: 0, stderr: '' });
+    expect(await runHere(['cache', 'verify', '--data', data])).toMatchObject({ code: 0, stderr: '' });
     expect(existsSync(join(data, 'host.json'))).toBe(false);
   });
 
@@ -295,7 +294,7 @@ describe.skipIf(!BUILT)('next to a window', () => {
     const { socket } = readHostFile(data)!;
     expect(dirname(socket)).not.toBe(data);
     if (process.platform !== 'win32') expect(statSync(dirname(socket)).mode & 0o077).toBe(0);
-    expect((await runCli(['cache', 'ls', '--data', data])).code).toBe(0);
+    expect((await runHere(['cache', 'ls', '--data', data])).code).toBe(0);
     await end(served);
     expect(existsSync(dirname(socket))).toBe(false);
   });
@@ -306,7 +305,8 @@ describe.skipIf(!BUILT)('a command that owns the folder', () => {
   async function busy(
     data: string,
   ): Promise<{ first: RunningCli; guest: WindowServer; waits: Promise<unknown> }> {
-    const first = startCli(['ask', '--data', data, 'Where does Elsa Wexler sit?']);
+    const people = join(ROOT, 'resources', 'sample-library', 'people'); // a third of the sample: seconds of computing
+    const first = startCli(['ask', '--data', data, '--library', people, 'Where does Elsa Wexler sit?']);
     onTestFinished(() => void first.child.kill('SIGKILL'));
     const waits = waitForOutput(first, /waiting for other commands that use this process/);
     await vi.waitUntil(() => readHostFile(data) !== undefined, { timeout: 60_000 });
@@ -338,5 +338,5 @@ test('a database that another program holds is named, and the command works once
   expectFailure(ended, 'DATABASE_HELD');
   expect(ended.stderr).toContain('is in use by another program');
   other.close();
-  expect((await runCli(ask)).code).toBe(0);
+  expect((await runHere(ask)).code).toBe(0);
 });
