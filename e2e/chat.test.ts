@@ -9,6 +9,7 @@ import type { Message } from '../src-shared/contract/chat.ts';
 import { App } from '../src-main/app.ts';
 import { readSuggestions } from '../src-main/chat/suggestions.ts';
 import { readLibrary } from './support/library.ts';
+import { readyData } from './support/ready-data.ts';
 
 const MiB = 1024 * 1024;
 const EVERYTHING = { scope: { libraryIds: [], documentIds: [] } };
@@ -37,7 +38,7 @@ async function openApp(): Promise<App> {
 }
 
 beforeAll(async () => {
-  dir = mkdtempSync(join(tmpdir(), 'kvasir-chat-'));
+  dir = await readyData(mkdtempSync(join(tmpdir(), 'kvasir-chat-')));
   app = await openApp();
 });
 afterAll(async () => {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { chunkFiles, removeDir, ROOT, tempDir, writeFiles } from './cli-support.ts';
+import { readyData } from './support/ready-data.ts';
 
 interface Line {
   waiting: number;
@@ -15,8 +16,9 @@ interface Line {
 }
 
 let dir: string;
-beforeAll(() => {
+beforeAll(async () => {
   dir = tempDir();
+  await readyData(join(dir, 'data')); // no other library is to be computed
 });
 afterAll(() => removeDir(dir));
 

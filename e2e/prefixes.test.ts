@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { AnswerStats } from '../src-shared/contract/chat.ts';
 import { App } from '../src-main/app.ts';
 import { readLibrary } from './support/library.ts';
+import { readyData } from './support/ready-data.ts';
 
 const SYSTEM = 'Answer from the documents in one word, and say so where they do not tell. '.repeat(12);
 const SETTINGS = {
@@ -17,10 +18,10 @@ const SETTINGS = {
 };
 const NEW = { scope: { libraryIds: [], documentIds: [] } };
 
-function dataDir(): string {
+function dataDir(): Promise<string> {
   const dir = mkdtempSync(join(tmpdir(), 'kvasir-prefixes-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
-  return dir;
+  return readyData(dir);
 }
 
 /** One run of the program on a folder; `ask` continues the conversation started there first. */
@@ -57,7 +58,7 @@ function prefixFiles(app: App): string[] {
 }
 
 test('after a restart the next turn finds the system prompt on disk, and answers as without a restart', async () => {
-  const [restarted, straight] = [dataDir(), dataDir()];
+  const [restarted, straight] = [await dataDir(), await dataDir()];
   const first = await run(restarted, async (app, ask) => {
     const answer = await ask('Where was Elsa Wexler born?');
     expect(app.store.list({ kind: 'prefix' })).toHaveLength(1);
@@ -89,7 +90,7 @@ test('after a restart the next turn finds the system prompt on disk, and answers
 });
 
 test('a warm start loads it, so that the first question finds it in memory', async () => {
-  const dir = dataDir();
+  const dir = await dataDir();
   await run(dir, (_, ask) => ask('Where was Elsa Wexler born?'));
   const { stats } = await run(dir, async (app, ask) => {
     await app.chat.warmUp(new AbortController().signal);
@@ -100,7 +101,7 @@ test('a warm start loads it, so that the first question finds it in memory', asy
 });
 
 test('a damaged file is refused and set aside, and the answer is the same', async () => {
-  const [dir, soundDir] = [dataDir(), dataDir()];
+  const [dir, soundDir] = [await dataDir(), await dataDir()];
   const question = 'Where was Elsa Wexler born?';
   await run(soundDir, (_, ask) => ask(question));
   const sound = await run(soundDir, (_, ask) => ask(question));

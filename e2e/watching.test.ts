@@ -6,13 +6,14 @@ import { expect, onTestFinished, test } from 'vitest';
 import { CompareRequestSchema } from '../src-shared/contract/chat.ts';
 import { App } from '../src-main/app.ts';
 import { readLibrary } from './support/library.ts';
+import { readyData } from './support/ready-data.ts';
 
 const SCOPE = { scope: { libraryIds: [], documentIds: [] } };
 
 test('a repeated answer has the same deviation from its full prefill as a comparison, and leaves nothing behind', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'kvasir-watching-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
-  const app = await App.open({ dataDir: dir });
+  const app = await App.open({ dataDir: await readyData(dir) });
   onTestFinished(() => app.close());
   await readLibrary(app);
   await app.loader.current();
