@@ -1,4 +1,4 @@
-/** LoRA adapters in the real program: cache separation, refused adapters, and library updates. */
+/** LoRA adapters in the app: cache separation, refused adapters, and library updates. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -12,11 +12,12 @@ import {
   makeModel,
   QUESTION,
   removeDir,
-  runCli,
   tempDir,
   writeFiles,
   type CliResult,
 } from './cli-support.ts';
+import { runHere } from './support/in-process.ts';
+import { startWithoutSample } from './support/ready-library.ts';
 
 interface AskOutput {
   model: { fingerprint: string; adapter?: string };
@@ -39,7 +40,7 @@ afterAll(() => removeDir(dir));
 
 describe('the command line', () => {
   const ask = (...flags: string[]): Promise<CliResult> =>
-    runCli([
+    runHere([
       ...['ask', '--data', join(dir, 'cli'), '--library', library, '--threads', '1'],
       ...['--max-tokens', '8', '--chunk-tokens', '64', '--json', ...flags, QUESTION],
     ]);
@@ -80,8 +81,7 @@ test('adding an adapter recomputes a library; removing it makes the first cache 
     overrides: { threads: 1, maxTokens: 8, chunkTokens: 64 },
   });
   try {
-    app.start();
-    for (const { id: sample } of app.libraries.list()) await app.libraries.delete(sample);
+    await startWithoutSample(app);
     const { id } = await app.models.import(model);
     await app.loader.activate(id);
     const docs = app.libraries.create('Docs');

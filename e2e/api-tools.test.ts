@@ -46,7 +46,7 @@ beforeAll(async () => {
   const file = join(dir, 'tools.gguf');
   const key = 'tokenizer.chat_template';
   withMetadata(DEMO_FILE, file, { without: key, values: { [key]: TEMPLATE } });
-  model = await useModel(join(dir, 'data'), file);
+  model = await useModel(join(dir, 'data'), file, '', { sample: false });
   server = await serveApi(join(dir, 'data'));
 });
 afterAll(async () => {

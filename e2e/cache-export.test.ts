@@ -1,8 +1,9 @@
-/** One machine's cache is exported to another in a file: two data folders, the real program and engine. */
+/** One machine's cache is exported to another in a file: two data folders, the command line and the real engine. */
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { expectFailure, removeDir, ROOT, runCli, tempDir } from './cli-support.ts';
+import { expectFailure, removeDir, ROOT, tempDir } from './cli-support.ts';
+import { runHere } from './support/in-process.ts';
 
 /** A part of the sample library: a third of its KV. */
 const LIBRARY = join(ROOT, 'resources', 'sample-library', 'people');
@@ -10,9 +11,9 @@ const QUESTION = 'What drink does Ines Brook like best?';
 
 let dir: string;
 const at = (name: string): string => join(dir, name);
-const cache = (data: string, ...args: string[]) => runCli(['--data', at(data), 'cache', ...args]);
+const cache = (data: string, ...args: string[]) => runHere(['--data', at(data), 'cache', ...args]);
 const ask = async (data: string) =>
-  runCli(['--data', at(data), 'ask', QUESTION, '--library', LIBRARY, '--json']);
+  runHere(['--data', at(data), 'ask', QUESTION, '--library', LIBRARY, '--json']);
 
 /** Number of chunks that were computed for a question. */
 function computed({ stdout }: { stdout: string }): number {

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { expectFailure, makeModel, removeDir, runCli, tempDir } from './cli-support.ts';
+import { runHere } from './support/in-process.ts';
 import { DEMO, endApi, KEY, serveApi } from './support/api-server.ts';
 
 let dir: string;
@@ -16,7 +17,7 @@ beforeAll(() => {
 });
 afterAll(() => removeDir(dir));
 
-const model = (...args: string[]) => runCli(['model', ...args, '--data', data]);
+const model = (...args: string[]) => runHere(['model', ...args, '--data', data]);
 
 interface Listed {
   name: string;

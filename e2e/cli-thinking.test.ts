@@ -1,4 +1,4 @@
-/** `ask` with a thinking model, through the real program: its template opens a thought that it never closes. */
+/** `ask` with a thinking model, through the command line: its template opens a thought that it never closes. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
@@ -6,11 +6,11 @@ import {
   makeModel,
   QUESTION,
   removeDir,
-  runCli,
   tempDir,
   writeFiles,
   type CliResult,
 } from './cli-support.ts';
+import { runHere } from './support/in-process.ts';
 import { withMetadata } from './support/gguf-metadata.ts';
 
 const TEMPLATE = '{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}assistant: <think>\n';
@@ -35,7 +35,7 @@ beforeAll(() => {
     '--max-tokens',
     '12',
   ];
-  ask = (...flags) => runCli([...base, ...flags, QUESTION]);
+  ask = (...flags) => runHere([...base, ...flags, QUESTION]);
 });
 afterAll(() => removeDir(dir));
 

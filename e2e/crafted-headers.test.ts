@@ -5,7 +5,8 @@ import { App } from '../src-main/app.ts';
 import { otherModel } from '../tools/random-model/other-models.ts';
 import type { GgufValue } from '../tools/random-model/gguf.ts';
 import type { OtherArchitecture } from '../tools/random-model/other-shapes.ts';
-import { expectFailure, DOCUMENTS, QUESTION, removeDir, runCli, tempDir, writeFiles } from './cli-support.ts';
+import { expectFailure, DOCUMENTS, QUESTION, removeDir, tempDir, writeFiles } from './cli-support.ts';
+import { runHere } from './support/in-process.ts';
 
 /** Each value is valid alone, but does not match the weights. */
 const CASES: [OtherArchitecture, string, GgufValue][] = [
@@ -51,7 +52,7 @@ test('the command line reports it', async () => {
   const model = otherModel(architecture, dir, { [key]: value });
   const library = writeFiles(join(dir, 'docs'), DOCUMENTS);
   const flags = ['--data', join(dir, 'cli'), '--library', library, '--threads', '1'];
-  const asked = await runCli(['ask', ...flags, '--model', model, QUESTION]);
+  const asked = await runHere(['ask', ...flags, '--model', model, QUESTION]);
   expectFailure(asked, 'MODEL_INVALID');
   expect(asked.stderr).toContain('the model crashed during its test run');
 });

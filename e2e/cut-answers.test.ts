@@ -37,7 +37,7 @@ async function serve(name: string, template: string): Promise<Served> {
   const family = FAMILIES['qwen 3'] as Family;
   const file = vocabularyFile(join(dir, `${name}.gguf`), family, { 'tokenizer.chat_template': template });
   const data = join(dir, name);
-  const model = await useModel(data, file, name);
+  const model = await useModel(data, file, name, { sample: false });
   const server = await serveApi(data);
   servers.push(server);
   return { model, client: new OpenAI({ baseURL: server.baseURL, apiKey: KEY, maxRetries: 0 }) };

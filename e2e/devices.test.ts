@@ -1,10 +1,11 @@
-/** GPU packs in the real program: broken ones, and ggml's Vulkan backend if setup has installed it. */
+/** GPU packs in the app: broken ones, and ggml's Vulkan backend if setup has installed it. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { App } from '../src-main/app.ts';
 import { packFiles } from '../src-main/engine/packs.ts';
-import { DEMO_MODEL, DOCUMENTS, QUESTION, removeDir, runCli, tempDir, writeFiles } from './cli-support.ts';
+import { DEMO_MODEL, DOCUMENTS, QUESTION, removeDir, tempDir, writeFiles } from './cli-support.ts';
+import { runHere } from './support/in-process.ts';
 import { readLibrary } from './support/library.ts';
 
 let dir: string;
@@ -55,7 +56,7 @@ test('the command line reports a missing device, and answers', async () => {
   const flags = ['--data', data, '--library', library, '--model', DEMO_MODEL, '--max-tokens', '8'];
   mkdirSync(data);
   writeFileSync(join(data, 'settings.json'), JSON.stringify({ device: 'CUDA7' }));
-  const { code, stdout, stderr } = await runCli(['ask', ...flags, QUESTION]);
+  const { code, stdout, stderr } = await runHere(['ask', ...flags, QUESTION]);
   expect(code, stderr).toBe(0);
   expect(stderr).toContain('Note: Device CUDA7 not found');
   expect(stdout).toContain('Oslo');

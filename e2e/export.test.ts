@@ -13,10 +13,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hasLayer, withFault } from '../tools/faults/disk/layer.ts';
 import { expectFailure, removeDir, runCli, tempDir, type CliResult } from './cli-support.ts';
+import { runHere } from './support/in-process.ts';
 
 let dir: string;
 const at = (name: string): string => join(dir, name);
-const run = (...args: string[]): Promise<CliResult> => runCli(['--data', at('data'), ...args], {}, dir);
+const run = (...args: string[]): Promise<CliResult> => runHere(['--data', at('data'), ...args], { cwd: dir });
 
 beforeAll(async () => {
   dir = tempDir();

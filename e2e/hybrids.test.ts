@@ -6,6 +6,7 @@ import { App } from '../src-main/app.ts';
 import type { AnswerStats } from '../src-shared/contract/chat.ts';
 import { otherModel } from '../tools/random-model/other-models.ts';
 import { DOCUMENTS, QUESTION, removeDir, tempDir, writeFiles } from './cli-support.ts';
+import { startWithoutSample } from './support/ready-library.ts';
 
 const SYSTEM = 'Answer from the documents in one word, and say so where they do not tell. '.repeat(3);
 const OVERRIDES = { threads: 1, maxTokens: 12, chunkTokens: 64, temperature: 0, systemPrompt: SYSTEM };
@@ -33,7 +34,7 @@ async function run<T>(name: string, task: (app: App, ask: Ask) => Promise<T>): P
     const known = app.models.list().find((entry) => entry.name === 'Random lfm2');
     const entry = known ?? (await app.models.import(model));
     await app.loader.activate(entry.id);
-    app.start();
+    await startWithoutSample(app);
     if (!known) {
       const { id } = app.libraries.create('Docs');
       const paths = [writeFiles(join(root, `${name}-docs`), DOCUMENTS)];

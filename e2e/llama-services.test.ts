@@ -1,4 +1,4 @@
-/** Models that libllama runs, in the real program: chat, the command line, and the reasons given for not blending. */
+/** Models that libllama runs, in the app: chat, the command line, and the reasons given for not blending. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { App } from '../src-main/app.ts';
@@ -12,10 +12,10 @@ import {
   expectFailure,
   QUESTION,
   removeDir,
-  runCli,
   tempDir,
   writeFiles,
 } from './cli-support.ts';
+import { runHere } from './support/in-process.ts';
 import { writeGguf } from '../tools/random-model/gguf.ts';
 import { otherModel } from '../tools/random-model/other-models.ts';
 
@@ -102,7 +102,7 @@ describe('the command line', () => {
   const flags = (where: string): string[] => ['--data', where, '--library', library, '--model', model];
 
   test('model info shows the engine, and why it does not blend', async () => {
-    const { stdout, code } = await runCli(['model', 'info', model]);
+    const { stdout, code } = await runHere(['model', 'info', model]);
     expect(code).toBe(0);
     expect(stdout).toContain(`yes, by llama.cpp: ${WHY}`);
   });
@@ -110,7 +110,7 @@ describe('the command line', () => {
   test('ask answers, and reports that nothing is precomputed', async () => {
     const data = join(dir, 'cli');
     const args = ['--threads', '1', '--max-tokens', '8', '--chunk-tokens', '64', '--json', QUESTION];
-    const { stdout, stderr, code } = await runCli(['ask', ...flags(data), '--strategy', 'query', ...args]);
+    const { stdout, stderr, code } = await runHere(['ask', ...flags(data), '--strategy', 'query', ...args]);
     expect(stderr).toContain(`Note: ${WHY}`);
     expect(code).toBe(0);
     const answer = JSON.parse(stdout) as Record<string, unknown>;
@@ -126,7 +126,7 @@ describe('the command line', () => {
   test('analyse reads a document window by window', async () => {
     const [document = ''] = Object.keys(DOCUMENTS);
     const args = ['--threads', '1', '--chunk-tokens', '64', '--max-tokens', '8', '--window', '1', '--json'];
-    const { stdout, stderr, code } = await runCli([
+    const { stdout, stderr, code } = await runHere([
       'analyse',
       ...flags(join(dir, 'cli')),
       ...args,
@@ -140,11 +140,11 @@ describe('the command line', () => {
   });
 
   test('calibrate and a projector as a model are refused with a reason', async () => {
-    const calibrated = await runCli(['calibrate', ...flags(join(dir, 'cli')), '--threads', '1']);
+    const calibrated = await runHere(['calibrate', ...flags(join(dir, 'cli')), '--threads', '1']);
     expectFailure(calibrated, 'MODEL_UNSUPPORTED');
     expect(calibrated.stderr).toContain(WHY);
     const projector = writeGguf(join(dir, 'mmproj.gguf'), { 'general.architecture': 'clip' });
-    const asked = await runCli([
+    const asked = await runHere([
       'ask',
       '--data',
       join(dir, 'cli'),

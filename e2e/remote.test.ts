@@ -5,7 +5,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { App } from '../src-main/app.ts';
 import { AddedServerSchema } from '../src-shared/contract/servers.ts';
 import type { Message } from '../src-shared/contract/chat.ts';
-import { DOCUMENTS, QUESTION, removeDir, runCli, expectFailure, tempDir, writeFiles } from './cli-support.ts';
+import { DOCUMENTS, QUESTION, removeDir, expectFailure, tempDir, writeFiles } from './cli-support.ts';
+import { runHere } from './support/in-process.ts';
 import { readyLibrary } from './support/ready-library.ts';
 import { DEMO, endApi, KEY, serveApi, type ApiServer } from './support/api-server.ts';
 import { readyData } from './support/ready-data.ts';
@@ -168,10 +169,10 @@ test('the command line lists it and asks it; an unknown address is refused', asy
   const cli = await App.open({ dataDir: data });
   await cli.models.addServer(AddedServerSchema.parse({ address: server.origin, model: DEMO, key: KEY }));
   await cli.close();
-  const listed = await runCli(['model', 'list', '--data', data]);
+  const listed = await runHere(['model', 'list', '--data', data]);
   expect(listed.stdout).toContain(`${DEMO} on ${new URL(server.origin).host}`);
   const ask = (model: string) =>
-    runCli(['ask', '--data', data, '--library', join(here!, 'docs'), '--model', model, '--json', QUESTION]);
+    runHere(['ask', '--data', data, '--library', join(here!, 'docs'), '--model', model, '--json', QUESTION]);
   const answer = await ask(`${server.baseURL}#${DEMO}`);
   expect(answer.stderr).toContain('is on a server, which is sent passages as text');
   expect(answer.code).toBe(0);
@@ -179,7 +180,7 @@ test('the command line lists it and asks it; an unknown address is refused', asy
   expect(answer.stdout + answer.stderr + listed.stdout).not.toContain(KEY);
   const document = join(here!, 'docs', Object.keys(DOCUMENTS)[0]!);
   const model = `${server.baseURL}#${DEMO}`;
-  const analysed = await runCli([
+  const analysed = await runHere([
     'analyse',
     '--data',
     data,

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, vi } from 'vitest';
 import { App } from '../../src-main/app.ts';
 import { removeDir, startCli, tempDir, type RunningCli } from '../cli-support.ts';
 import { readyData } from './ready-data.ts';
+import { startWithoutSample } from './ready-library.ts';
 
 export const KEY = 'e2e-key-0123456789';
 /** The demo model's name in the list. */
@@ -68,12 +69,18 @@ export async function endApi({ child, finished }: ApiServer): Promise<void> {
   if (code !== 0 || stderr !== '') throw new Error(`the server ended with ${code}: ${stderr}`);
 }
 
-/** Selects a model, for what its type is for; returns its name. */
-export async function useModel(data: string, path: string, called = ''): Promise<string> {
+/** Selects a model, for what its type is for; returns its name. Without `sample` the data folder has no sample library. */
+export async function useModel(
+  data: string,
+  path: string,
+  called = '',
+  { sample = true } = {},
+): Promise<string> {
   const app = await App.open({ dataDir: data });
   try {
     const { id, name } = await app.models.import(path, { name: called });
     await app.loader.activate(id);
+    if (!sample) await startWithoutSample(app);
     return name;
   } finally {
     await app.close();

@@ -1,6 +1,12 @@
 import { vi } from 'vitest';
 import type { App } from '../../src-main/app.ts';
 
+/** Starts an app without the sample library, whose KV would be computed beside the test. */
+export async function startWithoutSample(app: App): Promise<void> {
+  app.start();
+  for (const { id, sample } of app.libraries.list()) if (sample) await app.libraries.delete(id);
+}
+
 /** Creates a library of the documents in a folder; resolves once they are ready for questions. */
 export async function readyLibrary(app: App, name: string, folder: string): Promise<void> {
   const { id } = app.libraries.create(name);
