@@ -1,5 +1,4 @@
 /** MCP's official conformance suite with the real server and client: what their capabilities cover. */
-import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import {
   ASKS_CLIENT,
@@ -9,6 +8,8 @@ import {
   serverConformance,
 } from '../src-main/testing/mcp-conformance.ts';
 import { removeDir, startCli, tempDir, waitForOutput } from './cli-support.ts';
+import { conformanceClient } from './support/mcp-conformance-client.ts';
+import { readyData } from './support/ready-data.ts';
 
 /** Scenarios for tools, resources and capabilities that only the suite's reference server has. */
 const REFERENCE = [
@@ -33,7 +34,7 @@ const REFERENCE = [
 ];
 
 test('the server conforms to the protocol in what it offers', async () => {
-  const data = tempDir();
+  const data = await readyData(tempDir());
   onTestFinished(() => removeDir(data));
   const running = startCli(['serve', '--api', '--data', data]);
   onTestFinished(() => void running.child.kill('SIGKILL'));
@@ -46,8 +47,7 @@ test('the server conforms to the protocol in what it offers', async () => {
 }, 60_000);
 
 test('the client conforms to the protocol, with the sign-ins that it offers', async () => {
-  const client = join(import.meta.dirname, 'support', 'mcp-conformance-child.ts');
-  const outcomes = await clientConformance(`"${process.execPath}" "${client}"`);
+  const outcomes = await clientConformance(await conformanceClient());
   expect(outcomes).toHaveLength(26);
   // sse-retry also times the client, which a busy machine delays: its two other checks count.
   expect(failing(outcomes).filter((scenario) => scenario !== 'sse-retry')).toEqual(NOT_OFFERED.toSorted());

@@ -9,6 +9,7 @@ import { SCHEMAS } from '../src-main/databases.ts';
 import { EventBus } from '../src-main/platform/event-bus.ts';
 import { silentLogger } from '../src-main/platform/logger.ts';
 import { removeDir, ROOT, tempDir } from './cli-support.ts';
+import { startOn } from './support/restore-child.ts';
 
 let dir: string;
 beforeAll(() => {
@@ -93,7 +94,7 @@ describe.each([
       const data = join(dir, `${name}-${n}`);
       cpSync(made, data, { recursive: true });
       const killed = killedAt(data, n);
-      expect(killedAt(data, 0)).toBe(false);
+      startOn(data);
       expectRestored(data);
       rmSync(data, { recursive: true });
       if (!killed) {
@@ -111,7 +112,7 @@ test('a backup folder without its files replaces nothing', async () => {
     if (file !== 'manifest.json') rmSync(join(ready, file), { recursive: true });
   }
   writeFileSync(join(data, 'settings.json'), '{"topK":7}');
-  expect(killedAt(data, 0)).toBe(false);
+  startOn(data);
   const catalogue = Catalogue.open(join(data, 'catalogue.sqlite'));
   expect(catalogue.libraries.list().map(({ name }) => name)).toEqual(['present']);
   catalogue.close();

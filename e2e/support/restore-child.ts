@@ -4,6 +4,9 @@ import { applyRestore } from '../../src-main/backup/apply-restore.ts';
 import { removeLeftovers } from '../../src-main/leftovers.ts';
 import { silentLogger } from '../../src-main/platform/logger.ts';
 
-const [data = ''] = process.argv.slice(2);
-applyRestore(data, join(data, 'cache'));
-removeLeftovers(data, () => false, silentLogger);
+export function startOn(data: string): void {
+  applyRestore(data, join(data, 'cache'));
+  removeLeftovers(data, () => false, silentLogger);
+}
+
+if (process.argv[1] === import.meta.filename) startOn(process.argv[2] ?? '');

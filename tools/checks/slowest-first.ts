@@ -2,12 +2,13 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Files that take long for their size, the longest first. A worker that began one last would run it alone. */
 const SLOW = [
-  'e2e/faults',
   'e2e/deleting',
+  'e2e/drives',
   'e2e/guests',
-  'e2e/cli-errors',
-  'e2e/cli-demo',
+  'e2e/faults',
   'e2e/packed',
+  'e2e/parity',
+  'e2e/cli-demo',
   'e2e/shared-tier',
 ];
 

@@ -88,7 +88,18 @@ export const full: SuiteStep = {
   name: 'full',
   run() {
     process.env['KVASIR_FULL'] = '1';
-    return vitest('e2e', true, ['faults', 'guests-thousand', 'hybrid-histories', 'store-crash', 'world']);
+    return vitest('e2e', true, [
+      'cli-demo',
+      'client-texts',
+      'faults',
+      'guests-thousand',
+      'hybrid-histories',
+      'llama-engine',
+      'missing-notice',
+      'parity',
+      'store-crash',
+      'world',
+    ]);
   },
 };
 
