@@ -25,14 +25,20 @@ export function traceOf(error: unknown): string {
   return error instanceof Error ? inSources(error.stack ?? error.message) : String(error);
 }
 
+/** Of files that the bundle consists of. A message may name others, which nobody must read for it. */
+const BUNDLE = new URL('..', import.meta.url).href;
+const PLACE = /(file:\/\/\/(?:[A-Z]:)?[^\s:]+\.js):(\d+):(\d+)/g;
+
 /**
  * A stack with the lines of the bundle's sources, if the maps are beside it. Node's own support for them reads every map at every start: a
  * sixth of a short command.
  */
 function inSources(stack: string): string {
   const maps = new Map<string, SourceMap>();
-  return stack.replace(/(file:\S+\.js):(\d+):(\d+)/g, (place, url: string, line: string, column: string) => {
+  return stack.replace(PLACE, (place, file: string, line: string, column: string) => {
     try {
+      const url = new URL(file).href;
+      if (!url.startsWith(BUNDLE)) return place;
       const map = maps.get(url) ?? mapOf(url);
       maps.set(url, map);
       const origin = map.findOrigin(Number(line), Number(column));
