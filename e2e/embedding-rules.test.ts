@@ -7,6 +7,7 @@ import { asPassage, asQuestion, familyOf, rulesOf } from '../src-main/models/emb
 import { randomModel } from '../tools/random-model/random-model.ts';
 import { MINILM_FILE, published, VOCABULARIES } from '../tools/models/files.ts';
 import { removeDir, tempDir } from './cli-support.ts';
+import { FULL } from './support/full.ts';
 import { BERT } from './support/small-bert.ts';
 
 const DECODER = {
@@ -168,20 +169,27 @@ describe('with a published vocabulary', () => {
     },
   );
 
-  test.skipIf(published(VOCABULARIES) === undefined)('XLM-R: <s> and </s> around a text', async () => {
-    const shape = { ...BERT, name: 'multilingual-e5-small' };
-    const { embedder, rules } = await withVocabulary('ggml-vocab-nomic-bert-moe.gguf', shape);
-    const question = tokens(embedder, asQuestion(rules, 'Hello'));
-    expect([question[0], question.at(-1)]).toEqual([0, 2]);
-    expect(question.slice(1, -1).some((token) => token < 3)).toBe(false);
-  });
+  // Each has a quarter of a million tokens, which take seconds to load.
+  test.skipIf(published(VOCABULARIES) === undefined || !FULL)(
+    'XLM-R: <s> and </s> around a text',
+    async () => {
+      const shape = { ...BERT, name: 'multilingual-e5-small' };
+      const { embedder, rules } = await withVocabulary('ggml-vocab-nomic-bert-moe.gguf', shape);
+      const question = tokens(embedder, asQuestion(rules, 'Hello'));
+      expect([question[0], question.at(-1)]).toEqual([0, 2]);
+      expect(question.slice(1, -1).some((token) => token < 3)).toBe(false);
+    },
+  );
 
-  test.skipIf(published(VOCABULARIES) === undefined)('Gemma: <bos> and <eos> around a text', async () => {
-    const shape = { ...DECODER, arch: 'llama', pooling: 1, name: 'embeddinggemma-300m' };
-    const { embedder, rules } = await withVocabulary('ggml-vocab-gemma-4.gguf', shape, 'gemma-embedding');
-    const passage = tokens(embedder, asPassage(rules, { title: '', text: 'Hello' }));
-    expect([passage[0], passage.at(-1)]).toEqual([2, 1]);
-  });
+  test.skipIf(published(VOCABULARIES) === undefined || !FULL)(
+    'Gemma: <bos> and <eos> around a text',
+    async () => {
+      const shape = { ...DECODER, arch: 'llama', pooling: 1, name: 'embeddinggemma-300m' };
+      const { embedder, rules } = await withVocabulary('ggml-vocab-gemma-4.gguf', shape, 'gemma-embedding');
+      const passage = tokens(embedder, asPassage(rules, { title: '', text: 'Hello' }));
+      expect([passage[0], passage.at(-1)]).toEqual([2, 1]);
+    },
+  );
 });
 
 const minilm = published(MINILM_FILE);

@@ -18,7 +18,7 @@ import { readyData } from './support/ready-data.ts';
 import { enter, serve, WindowCalls } from './support/served-window.ts';
 
 /** Of the window and the command lines together. */
-const OPERATIONS = FULL ? 1000 : 200;
+const OPERATIONS = FULL ? 1000 : 100;
 
 const BUILT = existsSync(join(ROOT, 'out', 'renderer', 'index.html'));
 

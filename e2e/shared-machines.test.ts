@@ -1,4 +1,4 @@
-/** Two machines that share a cache, each a process with a separate data folder: the real program, engine and demo model. */
+/** Machines that share a cache, each with a separate data folder, the first one a process: the real engine and demo model. */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,16 @@ import type { PrecomputeReport } from '../src-shared/library.ts';
 import { SharingSecrets } from '../src-main/sharing/secrets.ts';
 import { noRedis, startRedis } from '../src-main/testing/redis-server.ts';
 import { TestS3 } from '../src-main/testing/s3-server.ts';
-import { DOCUMENTS, QUESTION, removeDir, runCli, tempDir, writeFiles } from './cli-support.ts';
+import {
+  DOCUMENTS,
+  QUESTION,
+  removeDir,
+  runCli,
+  tempDir,
+  writeFiles,
+  type CliResult,
+} from './cli-support.ts';
+import { runHere } from './support/in-process.ts';
 
 let dir: string;
 let library: string;
@@ -71,10 +80,10 @@ async function machine({ sharing, secrets = {} }: Place): Promise<string> {
   return data;
 }
 
-/** Asks in a separate process; returns the answer, its chunk statistics and stderr. */
-async function ask(data: string) {
+/** Asks; returns the answer, its chunk statistics and stderr. */
+async function ask(data: string, run: (args: string[]) => Promise<CliResult> = runHere) {
   const flags = ['--library', library, '--max-tokens', '12', '--strategy', 'none', '--json'];
-  const { code, stdout, stderr } = await runCli(['ask', '--data', data, ...flags, QUESTION]);
+  const { code, stdout, stderr } = await run(['ask', '--data', data, ...flags, QUESTION]);
   expect(code, stderr).toBe(0);
   const {
     answer,
@@ -93,7 +102,7 @@ describe.each(Object.entries(PLACES))('over %s', (_, { skipped, make }) => {
     `the second machine computes no chunk, and gives the same answer${skipped === undefined ? '' : ` (skipped: ${skipped})`}`,
     async () => {
       const place = await make();
-      const first = await ask(await machine(place));
+      const first = await ask(await machine(place), runCli);
       const { computed, chunks } = first.precomputed;
       expect(computed).toBeGreaterThan(2);
       expect(first.precomputed).toMatchObject({ computed: chunks, fetched: 0 });
@@ -115,7 +124,7 @@ test.each([
 ])('%sa corrupted value in a folder is not used, is reported, and is rewritten', async (_, secrets) => {
   const path = folderPlace();
   const place: Place = { sharing: { kind: 'folder', folder: { path } }, ...(secrets && { secrets }) };
-  const first = await ask(await machine(place));
+  const first = await ask(await machine(place), runCli);
   const [name] = readdirSync(path, { recursive: true, encoding: 'utf8' }).filter((file) =>
     file.endsWith('.kvs'),
   );
@@ -127,7 +136,7 @@ test.each([
   expect(second.stderr).toContain(`Note: ${path} returned a damaged value; it is not used.`);
   expect(second.precomputed.computed).toBeGreaterThan(0);
   expect(second.answer).toBe(first.answer);
-  const verified = await runCli(['cache', 'verify', '--json', '--data', data]);
+  const verified = await runHere(['cache', 'verify', '--json', '--data', data]);
   expect(JSON.parse(verified.stdout)).toMatchObject({ ok: first.precomputed.chunks, corrupt: [] });
   const third = await ask(await machine(place));
   expect(third.precomputed).toMatchObject({ computed: 0, fetched: first.precomputed.chunks });

@@ -91,6 +91,7 @@ export const full: SuiteStep = {
     return vitest('e2e', true, [
       'cli-demo',
       'client-texts',
+      'embedding-rules',
       'faults',
       'guests-thousand',
       'hybrid-histories',
