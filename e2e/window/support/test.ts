@@ -161,20 +161,21 @@ async function calibrated(window: Page): Promise<void> {
   await expect.poll(status, { timeout: COMPUTED_MS }).not.toMatchObject({ calibrations: [] });
 }
 
-/** Calls the core as the window does, by another connection of its page. */
+/** Calls the core as the window does, by another connection of its page; rejects if the core refuses. */
 export function call(window: Page, name: string, input: object): Promise<unknown> {
   return window.evaluate(
     async ([home, request]) => {
       const socket = new WebSocket(new URL('./socket', home.replace('http', 'ws')));
       await new Promise((resolve) => socket.addEventListener('open', resolve));
-      const data = await new Promise<unknown>((resolve) => {
+      const { data, error } = await new Promise<{ data?: unknown; error?: object }>((resolve) => {
         socket.addEventListener('message', ({ data: text }) => {
-          const reply = JSON.parse(String(text)) as { id?: number; data?: unknown };
-          if (reply.id === 1) resolve(reply.data);
+          const reply = JSON.parse(String(text)) as { id?: number; data?: unknown; error?: object };
+          if (reply.id === 1) resolve(reply);
         });
         socket.send(request);
       });
       socket.close();
+      if (error) throw new Error(`${request} failed: ${JSON.stringify(error)}`);
       return data;
     },
     [homeOf(window), JSON.stringify({ id: 1, name, input })] as const,
