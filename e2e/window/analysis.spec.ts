@@ -24,7 +24,7 @@ const BLENDED = { strategy: { name: 'deviation', ratio: 0.15 } } as const;
 test.describe('from the library', () => {
   test.use({ settings: BLENDED });
 
-  test('a document is analysed; a window leads back to its passage', async ({ window }) => {
+  test('a document is analysed; a window leads back to its passage', async ({ sharedWindow: window }) => {
     test.slow();
     const folder = temporaryFolder();
     writeLog(folder.path);

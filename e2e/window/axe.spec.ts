@@ -5,8 +5,6 @@ import { unevenHeaders } from './support/headers.ts';
 import { PLACES, route } from './support/screens.ts';
 import { expect, test } from './support/test.ts';
 
-test.use({ contextOptions: { reducedMotion: 'reduce' } });
-
 /** All that depends on colours, so all that the second theme can break. */
 const COLOURS = ['color-contrast', 'link-in-text-block'];
 
@@ -14,6 +12,7 @@ test('axe finds nothing serious on any screen, light or dark, and headers of a t
   sharedWindow: window,
 }) => {
   test.slow();
+  await window.emulateMedia({ reducedMotion: 'reduce' });
   await startConversation(window);
   await ask(window, QUESTION);
   await test.step('a theme is chosen', async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CacheStats } from '../../src-shared/contract/cache.ts';
 import { changingReplies } from './support/replies.ts';
-import { call, expect, goTo, test } from './support/test.ts';
+import { call, expect, goTo, homeOf, test } from './support/test.ts';
 
 const DEVICE = { chunks: 12, bytes: 3e8, budgetBytes: 2e9, automatic: true, totalBytes: 8e9 };
 
@@ -32,15 +32,14 @@ test('a lower budget asks once, and is given up at once', async ({ sharedWindow:
 });
 
 test('a budget for the disk is proposed until one is set, and taken with one click', async ({
-  app,
-  context,
+  sharedWindow,
 }) => {
-  const window = await context.newPage();
+  const window = await sharedWindow.context().newPage();
   const calls = await changingReplies<CacheStats>(window, 'cache.stats', (stats) => ({
     ...stats,
     proposal: stats.diskBudgetBytes === 30e9 ? null : { bytes: 30e9 },
   }));
-  await window.goto(app.url);
+  await window.goto(homeOf(sharedWindow));
   await goTo(window, 'Cache');
   await expect(window.getByText('Proposed for this disk: 30 GB')).toBeVisible();
   const take = window.getByRole('button', { name: 'Use the proposed budget' });
@@ -49,6 +48,7 @@ test('a budget for the disk is proposed until one is set, and taken with one cli
   await expect.poll(changes).toEqual([{ diskBudgetBytes: 30e9 }]);
   await expect(take).toHaveCount(0);
   await expect(window.getByRole('textbox', { name: 'Budget on disk' })).toHaveValue('30 GB');
+  await call(window, 'settings.update', { diskBudgetBytes: null });
 });
 
 test('a folder for chunks is added, shown with its speed, and removed', async ({ sharedWindow: window }) => {
@@ -74,14 +74,14 @@ test('a folder for chunks is added, shown with its speed, and removed', async ({
   }
 });
 
-test('what is kept on the GPU has a budget, which can be left to Kvasir again', async ({ app, context }) => {
-  const window = await context.newPage();
+test('what is kept on the GPU has a budget, which can be left to Kvasir again', async ({ sharedWindow }) => {
+  const window = await sharedWindow.context().newPage();
   let automatic = true;
   const calls = await changingReplies<CacheStats>(window, 'cache.stats', (stats) => ({
     ...stats,
     device: { ...DEVICE, automatic },
   }));
-  await window.goto(app.url);
+  await window.goto(homeOf(sharedWindow));
   await goTo(window, 'Cache');
   await expect(window.getByText('300 MB of 2 GB')).toBeVisible();
   await expect(window.getByText('The budget adapts to the free GPU memory.')).toBeVisible();

@@ -14,7 +14,6 @@ test('a second turn computes only what is new', async ({ sharedWindow: window })
 
 test('answering again and editing the question make branches, and none is lost', async ({
   sharedWindow: window,
-  context,
 }) => {
   await startConversation(window);
   await ask(window, QUESTION);
@@ -36,7 +35,7 @@ test('answering again and editing the question make branches, and none is lost',
   await expect(field).toHaveValue(QUESTION);
   await window.keyboard.press('Escape');
   await expect(field).toBeHidden();
-  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await window.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await window.getByRole('article', { name: 'You' }).hover();
   await window.getByRole('button', { name: 'Copy question' }).click();
   await expect.poll(() => window.evaluate(() => navigator.clipboard.readText())).toBe(QUESTION);

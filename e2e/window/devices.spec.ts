@@ -9,7 +9,7 @@ import { packPackage, writePins } from '../../src-main/testing/gpu-packs.ts';
 import { startApp } from './support/app.ts';
 import { changingReplies } from './support/replies.ts';
 import { openSettings } from './support/screens.ts';
-import { expect, openWindow, test } from './support/test.ts';
+import { expect, homeOf, openWindow, test } from './support/test.ts';
 
 const { engine } = en.settings;
 
@@ -27,7 +27,7 @@ const DEVICES: Devices = {
 /** Makes the core report these devices, whatever the machine has; returns the window's calls. */
 const saying = (window: Page, devices: () => Devices) => changingReplies(window, 'devices.get', devices);
 
-test('without a GPU the settings say that the CPU computes', async ({ window }) => {
+test('without a GPU the settings say that the CPU computes', async ({ sharedWindow: window }) => {
   await openSettings(window, 'engine');
   const section = window.getByRole('region', { name: engine.devices });
   await expect(section.getByText('CPU', { exact: true })).toBeVisible();
@@ -35,10 +35,10 @@ test('without a GPU the settings say that the CPU computes', async ({ window }) 
   await expect(section.getByRole('button', { name: engine.testAgain })).toHaveCount(0);
 });
 
-test('a GPU that works: how fast it is, and that Automatic takes it', async ({ app, context }) => {
-  const window = await context.newPage();
+test('a GPU that works: how fast it is, and that Automatic takes it', async ({ sharedWindow }) => {
+  const window = await sharedWindow.context().newPage();
   const called = await saying(window, () => DEVICES);
-  await window.goto(app.url);
+  await window.goto(homeOf(sharedWindow));
   await openSettings(window, 'engine');
   const section = window.getByRole('region', { name: engine.devices });
   await expect(section.getByText(engine.state.good)).toBeVisible();
@@ -49,8 +49,8 @@ test('a GPU that works: how fast it is, and that Automatic takes it', async ({ a
   await expect.poll(() => called.map(({ name }) => name)).toContain('devices.test');
 });
 
-test('a GPU that is off says why, and so does a pack without one', async ({ app, context }) => {
-  const window = await context.newPage();
+test('a GPU that is off says why, and so does a pack without one', async ({ sharedWindow }) => {
+  const window = await sharedWindow.context().newPage();
   const because = (message: string) => ({
     code: 'DEVICE_FAILED' as const,
     message,
@@ -67,7 +67,7 @@ test('a GPU that is off says why, and so does a pack without one', async ({ app,
     automatic: { device: 'cpu', why: 'none-works' },
     testing: false,
   }));
-  await window.goto(app.url);
+  await window.goto(homeOf(sharedWindow));
   await openSettings(window, 'engine');
   const section = window.getByRole('region', { name: engine.devices });
   await expect(section.getByText(engine.state.off)).toHaveCount(2);

@@ -36,7 +36,10 @@ async function search(window: Page, words: string): Promise<void> {
   await field.press('Enter');
 }
 
-test('from the Models screen to an answer by a downloaded model in four clicks', async ({ window, hub }) => {
+test('from the Models screen to an answer by a downloaded model in four clicks', async ({
+  sharedWindow: window,
+  hub,
+}) => {
   await goTo(window, 'Models');
   expect(hub.seen).toEqual([]); // no request has been made yet
   let clicks = 0;
@@ -72,7 +75,7 @@ test('from the Models screen to an answer by a downloaded model in four clicks',
   await expect(chatModels(window).locator('[data-active]')).toContainText('Downloaded');
 });
 
-test('starting points for this machine come first, each a click away', async ({ window }) => {
+test('starting points for this machine come first, each a click away', async ({ sharedWindow: window }) => {
   await discover(window);
   const section = window.getByRole('region', { name: 'Starting points for this machine' });
   await expect(section.getByRole('listitem')).not.toHaveCount(0);
@@ -84,9 +87,9 @@ test('starting points for this machine come first, each a click away', async ({ 
 });
 
 test('a model in two files is one download; one with a wrong checksum is never a model', async ({
-  window,
+  sharedApp: { dataDir },
+  sharedWindow: window,
   hub,
-  dataDir,
 }) => {
   await discover(window);
   await search(window, 'tiny');
@@ -111,9 +114,9 @@ test('a model in two files is one download; one with a wrong checksum is never a
 });
 
 test('a gated repository says what to do; a token lets one in, and says where it is kept', async ({
-  window,
+  sharedApp: { dataDir },
+  sharedWindow: window,
   hub,
-  dataDir,
 }) => {
   await discover(window);
   await search(window, 'gated');
@@ -135,7 +138,7 @@ test('a gated repository says what to do; a token lets one in, and says where it
     expect(readFileSync(join(dataDir, name), 'utf8')).not.toContain(hub.token);
 });
 
-test('offline is one sentence; the models of this machine stay', async ({ window, hub }) => {
+test('offline is one sentence; the models of this machine stay', async ({ sharedWindow: window, hub }) => {
   hub.close();
   await discover(window);
   await expect(window.getByText(/^127\.0\.0\.1:\d+ cannot be reached .*still work\.$/)).toBeVisible();

@@ -44,7 +44,6 @@ test.describe('at the first start', () => {
 
 test('the fusion panel shows where the time went, which tokens were recomputed, and exports it', async ({
   sharedWindow: window,
-  context,
 }) => {
   await startConversation(window);
   await blendByDeviation(window);
@@ -87,7 +86,7 @@ test('the fusion panel shows where the time went, which tokens were recomputed, 
     await shades.getByText('Linear').click();
     await expect(shades.getByRole('radio', { name: 'Linear' })).toBeChecked();
     await shades.getByText('Logarithmic').click();
-    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await window.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await panel.getByRole('button', { name: 'Copy the prompt' }).click();
     await expect.poll(() => window.evaluate(() => navigator.clipboard.readText())).toContain(QUESTION);
   });

@@ -70,8 +70,11 @@ async function expectInert(window: Page, origin: string): Promise<void> {
   }
 }
 
-test('a hostile document does nothing, in its text and as a source', async ({ window, app, context }) => {
-  const happened = watch(context, app.origin);
+test('a hostile document does nothing, in its text and as a source', async ({
+  sharedApp: app,
+  sharedWindow: window,
+}) => {
+  const happened = watch(window.context(), app.origin);
   const folder = temporaryFolder();
   writeFileSync(join(folder.path, 'hostile.md'), HOSTILE);
   writeFileSync(

@@ -54,7 +54,7 @@ test('a dropped folder of mixed formats is read, asked about, and leads back to 
 });
 
 test('adding that is given up leaves no library behind; added files get a new library', async ({
-  window,
+  sharedWindow: window,
 }) => {
   const folder = temporaryFolder();
   writeFileSync(join(folder.path, 'quay.md'), 'The quay is long.');

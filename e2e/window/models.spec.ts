@@ -1,6 +1,7 @@
 import { closeSync, copyFileSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
+import { temporaryFolder } from './support/app.ts';
 import { copyDemo } from '../../tools/faults/own-model.ts';
 import { randomAdapter, randomModel } from '../../tools/random-model/random-model.ts';
 import { FAMILIES, vocabularyFile, type Family } from '../support/vocabularies.ts';
@@ -9,114 +10,25 @@ import { addByPath, createLibrary, libraryDone } from './support/library.ts';
 import { chatModels, importModel, useImported } from './support/models.ts';
 import { call, expect, goTo, test } from './support/test.ts';
 
-test('a model is imported and taken into use', async ({ window, dataDir }) => {
-  const path = join(dataDir, 'small-random.gguf');
-  copyFileSync(randomModel({ arch: 'llama', layers: 2, seed: 7 }), path);
-  await importModel(window, path);
-  await expect(window.getByText(/was imported/)).toBeVisible();
-
-  await test.step('it is shown under the name that it is given, and under its own again', async () => {
-    for (const [name, shown] of [
-      ['Small one', 'Small one'],
-      ['', 'random llama'],
-    ] as const) {
-      await chatModels(window)
-        .getByRole('button', { name: /^More: (random llama|Small one)/ })
-        .click();
-      await window.getByRole('menuitem', { name: 'Rename…' }).click();
-      await window.getByRole('textbox', { name: 'Name' }).fill(name);
-      await window.keyboard.press('Enter');
-      await expect(window.getByRole('dialog')).toHaveCount(0);
-      await expect(chatModels(window).getByText(shown, { exact: true })).toBeVisible();
-    }
-  });
-
-  await test.step('its file’s header is shown, and sampling is set for it', async () => {
-    const card = chatModels(window).getByRole('button', { name: /^More: random llama/ });
-    await card.click();
-    await window.getByRole('menuitem', { name: 'Details' }).click();
-    const dialog = window.getByRole('dialog');
-    await expect(dialog.getByRole('row', { name: /llama/ }).first()).toBeVisible();
-    await expect(dialog.getByRole('heading', { name: 'Tensors by type' })).toBeVisible();
-    await expect(dialog).toContainText(path);
-    await window.keyboard.press('Escape');
-    await expect(dialog).toHaveCount(0);
-    await card.click();
-    await window.getByRole('menuitem', { name: 'Sampling…' }).click();
-    await dialog.getByRole('textbox', { name: 'Temperature' }).fill('0.5');
-    await dialog.getByRole('textbox', { name: 'Top-k' }).fill('20');
-    await dialog.getByRole('button', { name: 'Save' }).click();
-    await expect(dialog).toHaveCount(0);
-    const { sampling } = (await call(window, 'settings.get', {})) as { sampling: object };
-    expect(sampling).toEqual({ [path]: { temperature: 0.5, topK: 20 } });
-  });
-
-  await useImported(window);
-  await expect(chatModels(window).getByText('In use')).toHaveCount(1);
-});
-
 test('a truncated model is refused with a reason, and the demo model goes on', async ({
-  window,
-  dataDir,
+  sharedWindow: window,
 }) => {
+  const folder = temporaryFolder();
   const whole = readFileSync(randomModel({ arch: 'llama', layers: 2, seed: 7 }));
-  const path = join(dataDir, 'cut.gguf');
+  const path = join(folder.path, 'cut.gguf');
   writeFileSync(path, whole.subarray(0, whole.length / 2));
   await importModel(window, path);
   await expect(window.getByRole('alert')).toContainText(/cut\.gguf/);
   await window.keyboard.press('Escape');
   await expect(chatModels(window)).toContainText('In use');
-});
-
-test('an adapter is put on a model, shown, and taken off; one for another model is refused', async ({
-  window,
-  dataDir,
-}) => {
-  const model = { layers: 2, seed: 7 };
-  const path = join(dataDir, 'mine.gguf');
-  copyFileSync(randomModel({ arch: 'llama', ...model }), path);
-  const law = join(dataDir, 'law.gguf');
-  copyFileSync(randomAdapter(randomModel({ arch: 'llama', ...model })), law);
-  const other = randomAdapter(randomModel({ arch: 'qwen2', ...model }));
-  await importModel(window, path);
-  await useImported(window);
-  const active = chatModels(window).locator('[data-active]');
-  const choose = async (item: string): Promise<void> => {
-    await active.getByRole('button', { name: /^More:/ }).click();
-    await window.getByRole('menuitem', { name: item }).click();
-  };
-
-  await choose('Add a LoRA adapter…');
-  const dialog = window.getByRole('dialog');
-  await expect(dialog).toContainText('recomputes your passages with it');
-  const file = dialog.getByLabel('Path of the adapter’s .gguf file on this machine');
-  await file.fill(other);
-  await window.keyboard.press('Enter');
-  await expect(dialog.getByRole('alert')).toContainText('was made for another model');
-  await file.fill(law);
-  await window.keyboard.press('Enter');
-  await expect(active).toContainText('With the adapter law.gguf');
-  await expect(dialog).toHaveCount(0);
-
-  await choose('Remove the adapter');
-  await expect(active).not.toContainText('law.gguf');
-});
-
-test('a model in use shows the marks of its template that its vocabulary lacks', async ({
-  window,
-  dataDir,
-}) => {
-  const family = { ...(FAMILIES['gemma 3'] as Family), userDefined: [] };
-  await importModel(window, vocabularyFile(join(dataDir, 'lost-marks.gguf'), family));
-  await useImported(window);
-  await expect(chatModels(window)).toContainText('marks turns with <end_of_turn>, <start_of_turn>.');
+  folder.remove();
 });
 
 test('an embedding model that nobody knows gets the prefixes that are entered, and none again', async ({
-  window,
-  dataDir,
+  sharedWindow: window,
 }) => {
-  const path = join(dataDir, 'vectors.gguf');
+  const folder = temporaryFolder();
+  const path = join(folder.path, 'vectors.gguf');
   copyFileSync(randomModel({ arch: 'bert', pooling: 1, context: 64 }), path);
   await importModel(window, path);
   const models = window.getByRole('region', { name: 'Embedding models' });
@@ -138,6 +50,102 @@ test('an embedding model that nobody knows gets the prefixes that are entered, a
   await open();
   await window.getByRole('button', { name: 'No prefixes' }).click();
   await expect(models).toContainText('does not know this model’s prefixes');
+  folder.remove();
+});
+
+test.describe('a model in use', () => {
+  // Without room for KV and with a fixed strategy, nothing is computed or measured beside the test.
+  test.use({ settings: { diskBudgetBytes: 0, strategy: { name: 'deviation', ratio: 0.15 } } });
+
+  test('a model is imported and taken into use', async ({ window, dataDir }) => {
+    const path = join(dataDir, 'small-random.gguf');
+    copyFileSync(randomModel({ arch: 'llama', layers: 2, seed: 7 }), path);
+    await importModel(window, path);
+    await expect(window.getByText(/was imported/)).toBeVisible();
+
+    await test.step('it is shown under the name that it is given, and under its own again', async () => {
+      for (const [name, shown] of [
+        ['Small one', 'Small one'],
+        ['', 'random llama'],
+      ] as const) {
+        await chatModels(window)
+          .getByRole('button', { name: /^More: (random llama|Small one)/ })
+          .click();
+        await window.getByRole('menuitem', { name: 'Rename…' }).click();
+        await window.getByRole('textbox', { name: 'Name' }).fill(name);
+        await window.keyboard.press('Enter');
+        await expect(window.getByRole('dialog')).toHaveCount(0);
+        await expect(chatModels(window).getByText(shown, { exact: true })).toBeVisible();
+      }
+    });
+
+    await test.step('its file’s header is shown, and sampling is set for it', async () => {
+      const card = chatModels(window).getByRole('button', { name: /^More: random llama/ });
+      await card.click();
+      await window.getByRole('menuitem', { name: 'Details' }).click();
+      const dialog = window.getByRole('dialog');
+      await expect(dialog.getByRole('row', { name: /llama/ }).first()).toBeVisible();
+      await expect(dialog.getByRole('heading', { name: 'Tensors by type' })).toBeVisible();
+      await expect(dialog).toContainText(path);
+      await window.keyboard.press('Escape');
+      await expect(dialog).toHaveCount(0);
+      await card.click();
+      await window.getByRole('menuitem', { name: 'Sampling…' }).click();
+      await dialog.getByRole('textbox', { name: 'Temperature' }).fill('0.5');
+      await dialog.getByRole('textbox', { name: 'Top-k' }).fill('20');
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await expect(dialog).toHaveCount(0);
+      const { sampling } = (await call(window, 'settings.get', {})) as { sampling: object };
+      expect(sampling).toEqual({ [path]: { temperature: 0.5, topK: 20 } });
+    });
+
+    await useImported(window);
+    await expect(chatModels(window).getByText('In use')).toHaveCount(1);
+  });
+
+  test('an adapter is put on a model, shown, and taken off; one for another model is refused', async ({
+    window,
+    dataDir,
+  }) => {
+    const model = { layers: 2, seed: 7 };
+    const path = join(dataDir, 'mine.gguf');
+    copyFileSync(randomModel({ arch: 'llama', ...model }), path);
+    const law = join(dataDir, 'law.gguf');
+    copyFileSync(randomAdapter(randomModel({ arch: 'llama', ...model })), law);
+    const other = randomAdapter(randomModel({ arch: 'qwen2', ...model }));
+    await importModel(window, path);
+    await useImported(window);
+    const active = chatModels(window).locator('[data-active]');
+    const choose = async (item: string): Promise<void> => {
+      await active.getByRole('button', { name: /^More:/ }).click();
+      await window.getByRole('menuitem', { name: item }).click();
+    };
+
+    await choose('Add a LoRA adapter…');
+    const dialog = window.getByRole('dialog');
+    await expect(dialog).toContainText('recomputes your passages with it');
+    const file = dialog.getByLabel('Path of the adapter’s .gguf file on this machine');
+    await file.fill(other);
+    await window.keyboard.press('Enter');
+    await expect(dialog.getByRole('alert')).toContainText('was made for another model');
+    await file.fill(law);
+    await window.keyboard.press('Enter');
+    await expect(active).toContainText('With the adapter law.gguf');
+    await expect(dialog).toHaveCount(0);
+
+    await choose('Remove the adapter');
+    await expect(active).not.toContainText('law.gguf');
+  });
+
+  test('a model in use shows the marks of its template that its vocabulary lacks', async ({
+    window,
+    dataDir,
+  }) => {
+    const family = { ...(FAMILIES['gemma 3'] as Family), userDefined: [] };
+    await importModel(window, vocabularyFile(join(dataDir, 'lost-marks.gguf'), family));
+    await useImported(window);
+    await expect(chatModels(window)).toContainText('marks turns with <end_of_turn>, <start_of_turn>.');
+  });
 });
 
 test.describe('a model whose file is written to while it is in use', () => {

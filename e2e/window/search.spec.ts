@@ -1,7 +1,7 @@
 import type { OutputOf } from '../../src-shared/contract/contract.ts';
 import { ANSWER_MS, ask, sourcesOf, startConversation } from './support/chat.ts';
 import { changingReplies } from './support/replies.ts';
-import { expect, goTo, test } from './support/test.ts';
+import { expect, goTo, homeOf, test } from './support/test.ts';
 
 test('filters in the search text leave documents of a folder or kind, typing errors are corrected, and keys open a hit', async ({
   sharedWindow: window,
@@ -51,12 +51,12 @@ test('a question may have filters, and each source says why it was chosen', asyn
   await expect(answer).toContainText(/Why this passage · Words: .*polaris.* · Keyword rank 1/);
 });
 
-test('the window says if only the newest of many passages were ranked', async ({ app, context }) => {
-  const window = await context.newPage();
+test('the window says if only the newest of many passages were ranked', async ({ sharedWindow }) => {
+  const window = await sharedWindow.context().newPage();
   await changingReplies<OutputOf<'search.query'>>(window, 'search.query', (data) => {
     return { ...data, newest: 20_000 };
   });
-  await window.goto(app.url);
+  await window.goto(homeOf(sharedWindow));
   await goTo(window, 'Search');
   await window.getByRole('searchbox', { name: 'Search' }).fill('Polaris');
   await expect(

@@ -25,7 +25,7 @@ async function addServer(window: Page, address: string, separator = ''): Promise
 }
 
 test('a model on a server is added, used and asked; the window says where questions go', async ({
-  window,
+  sharedWindow: window,
 }) => {
   const server = await hostileServer();
   server.answer = (response, { url }) => {
@@ -112,7 +112,9 @@ test('a model on a server is added, used and asked; the window says where questi
   await server.close();
 });
 
-test('before anything is sent it is said when questions would leave the computer', async ({ window }) => {
+test('before anything is sent it is said when questions would leave the computer', async ({
+  sharedWindow: window,
+}) => {
   await goTo(window, 'Models');
   await window.getByRole('button', { name: 'Add a server…' }).click();
   const dialog = window.getByRole('dialog', { name: 'Add a model on a server' });

@@ -1,10 +1,14 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
+import { temporaryFolder } from './support/app.ts';
 import { en } from '../../src-renderer/i18n/words.ts';
+import { SharingSchema } from '../../src-shared/sharing.ts';
 import { expect, goTo, test } from './support/test.ts';
 
 const { common, sharing, settings } = en;
+
+test.use({ settings: { sharing: SharingSchema.parse({}) } });
 
 async function openSharing(window: Page): Promise<void> {
   await goTo(window, 'Settings');
@@ -20,8 +24,9 @@ async function fill(window: Page, label: string, text: string): Promise<void> {
 const testConnection = (window: Page): Promise<void> =>
   window.getByRole('button', { name: sharing.test.button }).click();
 
-test('a folder is set up, tested, filled and told about', async ({ window, dataDir }) => {
-  const shared = join(dataDir, 'nas');
+test('a folder is set up, tested, filled and told about', async ({ sharedWindow: window }) => {
+  const folder = temporaryFolder();
+  const shared = join(folder.path, 'nas');
   await openSharing(window);
   await window.getByRole('radiogroup', { name: sharing.kind }).getByText(sharing.kinds.folder).click();
   await expect(window.getByText(sharing.privacy)).toBeVisible();
@@ -44,9 +49,13 @@ test('a folder is set up, tested, filled and told about', async ({ window, dataD
   expect(
     readdirSync(shared, { recursive: true, encoding: 'utf8' }).some((name) => name.endsWith('.kvs')),
   ).toBe(true);
+  folder.remove();
 });
 
-test('a secret is kept apart, told to be set, and never shown again', async ({ window, dataDir }) => {
+test('a secret is kept apart, told to be set, and never shown again', async ({
+  sharedApp: { dataDir },
+  sharedWindow: window,
+}) => {
   const secret = 'a passphrase of the team';
   await openSharing(window);
   await window.getByRole('radiogroup', { name: sharing.kind }).getByText(sharing.kinds.redis).click();
@@ -69,11 +78,11 @@ test('a secret is kept apart, told to be set, and never shown again', async ({ w
 });
 
 test('a key that was lost is asked for, and nothing is shared in the clear meanwhile', async ({
-  window,
-  dataDir,
+  sharedApp: { dataDir },
+  sharedWindow: window,
 }) => {
-  const shared = join(dataDir, 'nas');
-  mkdirSync(shared);
+  const folder = temporaryFolder();
+  const shared = folder.path;
   await openSharing(window);
   await window.getByRole('radiogroup', { name: sharing.kind }).getByText(sharing.kinds.folder).click();
   const key = window.getByRole('group', { name: sharing.secrets.encryptionKey });
@@ -95,4 +104,5 @@ test('a key that was lost is asked for, and nothing is shared in the clear meanw
   await expect(key).toContainText(sharing.secrets.none);
   await testConnection(window);
   await expect(window.getByText(`${shared} works`)).toBeVisible();
+  folder.remove();
 });

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -17,6 +17,8 @@ const { common, mcp, servers, settings } = en;
 const PROGRAM = join(ROOT, 'e2e', 'support', 'mcp-server-child.ts');
 const SECRET = 'sk-0123456789';
 const START_MS = 30_000;
+
+test.afterEach(({ sharedApp }) => rmSync(join(sharedApp.dataDir, 'mcp.json'), { force: true }));
 
 async function openTools(window: Page): Promise<void> {
   await route(window, '/settings');
@@ -36,8 +38,8 @@ const named = (text: string, values: Record<string, string>): string =>
   text.replaceAll(/\{\{(\w+)\}\}/g, (_, key: string) => values[key] ?? '');
 
 test('a program is added, its tools are listed, allowed and asked for again, and it is removed', async ({
-  window,
-  dataDir,
+  sharedApp: { dataDir },
+  sharedWindow: window,
 }) => {
   await openTools(window);
   await expect(window.getByText(mcp.none)).toBeVisible();
@@ -84,8 +86,8 @@ test('a program is added, its tools are listed, allowed and asked for again, and
 });
 
 test('a pasted text adds servers; why one fails is said, and a damaged file is named', async ({
-  window,
-  dataDir,
+  sharedApp: { dataDir },
+  sharedWindow: window,
 }) => {
   await openTools(window);
   const dialog = await openForm(window, 'text');
@@ -118,8 +120,8 @@ test('a pasted text adds servers; why one fails is said, and a damaged file is n
 });
 
 test('a server asks for a sign-in, which opens in the browser; a refusal can be tried again', async ({
-  window,
-  dataDir,
+  sharedApp: { dataDir },
+  sharedWindow: window,
 }) => {
   const web = createServer(behindSignIn(streamable([]), new Set())).listen(0, '127.0.0.1');
   await once(web, 'listening');

@@ -43,8 +43,8 @@ test('two windows of one app show the same', async ({ sharedApp, sharedWindow: f
 
 test('a window that loses its connection, or fails to show a screen, is used again', async ({
   sharedWindow,
-  context,
 }) => {
+  const context = sharedWindow.context();
   const window = await context.newPage();
   const sockets: WebSocketRoute[] = [];
   await window.routeWebSocket(/\/socket$/, (socket) => {

@@ -1,6 +1,6 @@
 import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test as base, expect, type BrowserContext, type Page } from '@playwright/test';
+import { test as base, expect, type BrowserContext, type Page, type WebError } from '@playwright/test';
 import { keepToHalf } from '../../../tools/checks/halves.ts';
 import { CHROMIUM, NO_BROWSER } from './browsers.ts';
 import type { Settings } from '../../../src-shared/settings.ts';
@@ -17,7 +17,7 @@ interface Fixtures {
   fresh: boolean;
   /** Its data folder. */
   dataDir: string;
-  /** Its initial settings, if a test depends on them. */
+  /** Its initial settings, or those of the shared app during the test, if a test depends on them. */
   settings: Partial<Settings>;
   /** The home folder searched for models of other apps. */
   modelsHome: string;
@@ -25,7 +25,7 @@ interface Fixtures {
   app: RunningApp;
   /** Its window. */
   window: Page;
-  /** A window of the shared app, for tests that can use one that others have used before. */
+  /** The window of the shared app, at the chat, for tests that can use one that others have used before. */
   sharedWindow: Page;
 }
 
@@ -38,6 +38,8 @@ interface WorkerFixtures {
    */
   readyData: string;
   sharedApp: RunningApp;
+  /** Its window, which stays open: to load one takes as much CPU as many a test. */
+  openedWindow: Page;
 }
 
 export const test = base.extend<Fixtures, WorkerFixtures>({
@@ -62,7 +64,7 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
         const context = await browser.newContext({ locale: 'en-US' });
         try {
           const window = await openWindow(app, context);
-          await allComputed(app, window);
+          await allComputed(window);
           await calibrated(window);
         } finally {
           await context.close();
@@ -89,7 +91,7 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
     await app.stop();
   },
   window: async ({ app, context }, use) => {
-    await withWindow(app, context, use);
+    await withoutErrors(context, async () => use(await openWindow(app, context)));
   },
   sharedApp: [
     async ({ readyData }, use) => {
@@ -102,26 +104,40 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
     },
     { scope: 'worker' },
   ],
-  sharedWindow: async ({ sharedApp, context }, use) => {
-    await withWindow(sharedApp, context, async (window) => {
-      await allComputed(sharedApp, window);
+  openedWindow: [
+    async ({ sharedApp, browser }, use, { project }) => {
+      const { locale = 'en-US', actionTimeout = 0 } = project.use;
+      const context = await browser.newContext({ locale });
+      context.setDefaultTimeout(actionTimeout);
+      const window = await openWindow(sharedApp, context);
+      await allComputed(window);
       await use(window);
-      await removeOwnLibraries(window);
-    });
+      await context.close();
+    },
+    { scope: 'worker', timeout: COMPUTED_MS },
+  ],
+  sharedWindow: async ({ openedWindow: window, viewport, settings }, use) => {
+    if (viewport) await window.setViewportSize(viewport);
+    await window.emulateMedia({ media: null, colorScheme: 'light', reducedMotion: 'no-preference' });
+    await window.goto(`${homeOf(window)}#/`);
+    await call(window, 'settings.update', settings);
+    await withoutErrors(window.context(), () => use(window));
+    for (const other of window.context().pages()) if (other !== window) await other.close();
+    await removeOwn(window);
+    const defaults = Object.keys(settings).map((name) => [name, null]);
+    await call(window, 'settings.update', Object.fromEntries(defaults) as object);
   },
 });
 
 export { expect } from '@playwright/test';
 
-/** Opens the app in a window; any error thrown in it fails the test. */
-async function withWindow(
-  app: RunningApp,
-  context: BrowserContext,
-  use: (window: Page) => Promise<void>,
-): Promise<void> {
+/** Any error thrown in the windows fails the test. */
+async function withoutErrors(context: BrowserContext, use: () => Promise<void>): Promise<void> {
   const errors: string[] = [];
-  context.on('weberror', (error) => errors.push(error.error().message));
-  await use(await openWindow(app, context));
+  const note = (error: WebError): void => void errors.push(error.error().message);
+  context.on('weberror', note);
+  await use();
+  context.off('weberror', note);
   expect(errors, 'errors thrown in the window').toEqual([]);
 }
 
@@ -148,11 +164,13 @@ interface Session {
 
 const sessions = new WeakMap<RunningApp, Session>();
 
-/** "All libraries" covers only the sample library if there is no other, so libraries added by tests are deleted. */
-async function removeOwnLibraries(window: Page): Promise<void> {
-  if (window.isClosed() || !window.url().startsWith('http')) return;
+/** Other tests expect no library but the sample ("All libraries" covers it alone then), and the demo model in use. */
+async function removeOwn(window: Page): Promise<void> {
   const libraries = (await call(window, 'libraries.list', {})) as { id: string; sample: boolean }[];
   for (const { id, sample } of libraries) if (!sample) await call(window, 'libraries.delete', { id });
+  const models = (await call(window, 'models.list', {})) as { id: string }[];
+  if (models.length > 1) await call(window, 'models.activate', { id: 'demo' });
+  for (const { id } of models) if (id !== 'demo') await call(window, 'models.remove', { id });
 }
 
 /** Waits for the calibration that the app starts once the sample library is ready. */
@@ -183,14 +201,10 @@ export function call(window: Page, name: string, input: object): Promise<unknown
 }
 
 /** Waits until the sample library is cached: earlier questions are answered, but not from caches. */
-async function allComputed(app: RunningApp, window: Page): Promise<void> {
-  if (computed.has(app)) return;
+async function allComputed(window: Page): Promise<void> {
   const ready = window.getByRole('list', { name: 'What is ready' });
   await expect(ready).toContainText('Everything is precomputed', { timeout: COMPUTED_MS });
-  computed.add(app);
 }
-
-const computed = new WeakSet<RunningApp>();
 
 function navigation(window: Page) {
   return window.getByRole('navigation', { name: 'Main' });
