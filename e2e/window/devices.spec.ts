@@ -95,7 +95,7 @@ test('a pack is got by a click: what goes wrong, how far it is, and what its tes
   const packed = packPackage(Buffer.alloc(200_000, 'not a library'));
   const answer = { by: (response: ServerResponse) => void response.end('something else') };
   const { address, close } = await registry(answer);
-  const app = await startApp(join(dataDir, 'data'), [], undefined, {
+  const app = await startApp(dataDir, [], undefined, {
     KVASIR_PACKS: writePins(join(dataDir, 'pins'), packed),
     npm_config_registry: address,
   });

@@ -6,12 +6,13 @@ import { temporaryFolder } from './support/app.ts';
 import { violationsIn } from './support/axe.ts';
 import { chatModels } from './support/models.ts';
 import { OtherPrograms, stateOf } from './support/other-programs.ts';
-import { expect, goTo, test as base } from './support/test.ts';
+import { expect, goTo, NO_BACKGROUND_WORK, test as base } from './support/test.ts';
 
 const LLAMA = { arch: 'llama', layers: 2, seed: 21 };
 const QWEN = { arch: 'qwen3', layers: 2, seed: 22 };
 
 const test = base.extend({
+  settings: NO_BACKGROUND_WORK,
   modelsHome: async ({}, use) => {
     const folder = temporaryFolder();
     const programs = new OtherPrograms(folder.path);
@@ -74,7 +75,7 @@ test('the first screen lists what LM Studio and Ollama have, and a click uses it
 
 test.describe('on the Models screen', () => {
   test.use({
-    settings: { welcomed: true },
+    settings: { ...NO_BACKGROUND_WORK, welcomed: true },
     modelsHome: async ({}, use) => {
       const folder = temporaryFolder();
       const programs = new OtherPrograms(folder.path);

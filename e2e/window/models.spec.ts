@@ -8,7 +8,7 @@ import { FAMILIES, vocabularyFile, type Family } from '../support/vocabularies.t
 import { answers, ANSWER_MS, ask, QUESTION, startConversation } from './support/chat.ts';
 import { addByPath, createLibrary, libraryDone } from './support/library.ts';
 import { chatModels, importModel, useImported } from './support/models.ts';
-import { call, expect, goTo, test } from './support/test.ts';
+import { call, expect, goTo, NO_BACKGROUND_WORK, test } from './support/test.ts';
 
 test('a truncated model is refused with a reason, and the demo model goes on', async ({
   sharedWindow: window,
@@ -54,8 +54,7 @@ test('an embedding model that nobody knows gets the prefixes that are entered, a
 });
 
 test.describe('a model in use', () => {
-  // Without room for KV and with a fixed strategy, nothing is computed or measured beside the test.
-  test.use({ settings: { diskBudgetBytes: 0, strategy: { name: 'deviation', ratio: 0.15 } } });
+  test.use({ settings: NO_BACKGROUND_WORK });
 
   test('a model is imported and taken into use', async ({ window, dataDir }) => {
     const path = join(dataDir, 'small-random.gguf');

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { temporaryFolder } from './support/app.ts';
 import { addByPath, createLibrary, documentsOf, QUEUE_MS } from './support/library.ts';
-import { expect, homeOf, test } from './support/test.ts';
+import { route } from './support/screens.ts';
+import { expect, NO_BACKGROUND_WORK, test } from './support/test.ts';
 
-// Without room for KV, nothing is computed: the text is ready once it is read and indexed.
-test.use({ settings: { chunkTokens: 96, diskBudgetBytes: 0, welcomed: true } });
+test.use({ settings: { ...NO_BACKGROUND_WORK, chunkTokens: 96, welcomed: true } });
 
 const TEXT = longText();
 /** Offsets of a passage in the text, as in its link: near the start, in the middle, and at the end. */
@@ -26,8 +26,8 @@ test('a link leads to its passage in a long document of small chunks, and so doe
 
   for (const { start, end } of PLACES) {
     await test.step(`the passage at ${start}`, async () => {
-      await window.goto(`${homeOf(window)}${address}?start=${start}&end=${end}`);
-      await window.reload();
+      await route(window, '/'); // nothing of the passage before stays
+      await route(window, `${address.slice(1)}?start=${start}&end=${end}`);
       await expectPassage(window, TEXT.slice(start, end));
       const text = window.getByRole('region', { name: /^Text of/ });
       for (const key of ['End', 'Home']) {

@@ -97,7 +97,7 @@ test('a folder dropped on the list becomes a project, which is edited and delete
   folder.remove();
 });
 
-test('a project offers its model while another one is in use', async ({ window }) => {
+test('a project offers its model while another one is in use', async ({ sharedWindow: window }) => {
   const [demo] = (await call(window, 'models.list', {})) as { id: string; path: string }[];
   const folder = temporaryFolder();
   copyFileSync(demo?.path ?? '', join(folder.path, 'other.gguf'));

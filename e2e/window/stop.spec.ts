@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { randomModel } from '../../tools/random-model/random-model.ts';
 import { ANSWER_MS, answers, QUESTION } from './support/chat.ts';
 import { importModel, useImported } from './support/models.ts';
-import { expect, goTo, test } from './support/test.ts';
+import { expect, goTo, NO_BACKGROUND_WORK, test } from './support/test.ts';
 
 /** Maximum tokens: more than any machine generates while the test looks. */
 const LONGEST = 16_000;
@@ -15,7 +15,11 @@ test.use({
   // Kvasir stops a model that repeats itself; these sampling options prevent repetition.
   settings: async ({ dataDir }, use) => {
     const varied = { seed: 1, temperature: 2, repeatPenalty: 2, topK: 0, topP: 1, minP: 0 };
-    await use({ maxTokens: LONGEST, sampling: { [join(dataDir, 'slow-random.gguf')]: varied } });
+    await use({
+      ...NO_BACKGROUND_WORK,
+      maxTokens: LONGEST,
+      sampling: { [join(dataDir, 'slow-random.gguf')]: varied },
+    });
   },
 });
 

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { violationsIn } from './support/axe.ts';
 import { temporaryFolder } from './support/app.ts';
 import { addByPath, createLibrary, documentsOf, QUEUE_MS } from './support/library.ts';
-import { expect, homeOf, test } from './support/test.ts';
+import { route } from './support/screens.ts';
+import { expect, NO_BACKGROUND_WORK, test } from './support/test.ts';
 
-// Without room for KV, nothing is computed: the table is ready once it is read and indexed.
-test.use({ settings: { diskBudgetBytes: 0, welcomed: true } });
+test.use({ settings: { ...NO_BACKGROUND_WORK, welcomed: true } });
 
 const ROWS = Array.from({ length: 1000 }, (_, i) => `T${i + 1},${(i * 37) % 500},2026-01-01`);
 
@@ -20,8 +20,7 @@ test('a table is shown as a grid, and a link to a passage leads to its rows', as
   await expect(row).toContainText('Ready', { timeout: QUEUE_MS });
   const address = (await row.getByRole('link').getAttribute('href')) ?? '';
 
-  await window.goto(`${homeOf(window)}${address}`);
-  await window.reload();
+  await route(window, address.slice(1));
   const grid = window.getByRole('grid', { name: /^Rows of/ });
   await expect(grid.getByRole('columnheader')).toHaveText(['Row', 'Town', 'Bridges', 'Built']);
   await expect(grid.getByRole('row').nth(1).getByRole('gridcell')).toHaveText(['2', 'T1', '0', '2026-01-01']);
@@ -34,8 +33,8 @@ test('a table is shown as a grid, and a link to a passage leads to its rows', as
   // The line of town 700 in the text.
   const line = (i: number): string => `- Town: T${i}; Bridges: ${((i - 1) * 37) % 500}; Built: 2026-01-01\n`;
   const before = Array.from({ length: 699 }, (_, i) => line(i + 1)).join('').length;
-  await window.goto(`${homeOf(window)}${address}?start=${before}&end=${before + 10}`);
-  await window.reload();
+  await route(window, '/'); // nothing of the row before stays
+  await route(window, `${address.slice(1)}?start=${before}&end=${before + 10}`);
   await expect(grid.getByText('T700')).toBeInViewport();
   await expect(grid.locator('[data-marked]')).toHaveCount(3);
   await expect(grid.locator('[data-marked]').first()).toHaveText('T700');

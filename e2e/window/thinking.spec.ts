@@ -1,13 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import SQLite from 'better-sqlite3';
 import { randomModel } from '../../tools/random-model/random-model.ts';
 import { withMetadata } from '../support/gguf-metadata.ts';
-import { startApp } from './support/app.ts';
-import { ANSWER_MS, answers, ask, QUESTION, startConversation } from './support/chat.ts';
+import { ANSWER_MS, answers, ask, QUESTION, replaceAnswer, startConversation } from './support/chat.ts';
 import { importModel, useImported } from './support/models.ts';
 import { createLibrary } from './support/library.ts';
-import { expect, goTo, openWindow, test } from './support/test.ts';
+import { expect, goTo, NO_BACKGROUND_WORK, test } from './support/test.ts';
 
 const LONGEST = 16_000;
 
@@ -20,7 +18,11 @@ test.describe('a model that thinks without end', () => {
     // Kvasir stops a model that repeats itself; these sampling options prevent repetition.
     settings: async ({ dataDir }, use) => {
       const varied = { temperature: 2, repeatPenalty: 2, topK: 0, topP: 1, minP: 0 };
-      await use({ maxTokens: LONGEST, sampling: { [join(dataDir, 'thinking-random.gguf')]: varied } });
+      await use({
+        ...NO_BACKGROUND_WORK,
+        maxTokens: LONGEST,
+        sampling: { [join(dataDir, 'thinking-random.gguf')]: varied },
+      });
     },
   });
 
@@ -66,47 +68,36 @@ test.describe('a model that thinks without end', () => {
 });
 
 test('a thought that is kept stands folded above its answer, and is not copied with it', async ({
-  window,
-  app,
-  dataDir,
-  context,
+  sharedApp: { dataDir },
+  sharedWindow: window,
 }) => {
   await startConversation(window);
   await ask(window, QUESTION);
-  const hash = new URL(window.url()).hash;
-  await app.stop();
-  await window.close();
-  const database = new SQLite(join(dataDir, 'conversations.sqlite'));
   const thinking = { text: 'Polaris is a project.\n\nWhere does it run?', ms: 12_300, tokens: 1234 };
-  database.prepare("UPDATE message SET thinking = ? WHERE role = 'assistant'").run(JSON.stringify(thinking));
-  database.close();
+  await replaceAnswer(window, dataDir, { thinking: JSON.stringify(thinking) });
 
-  const again = await startApp(dataDir);
-  try {
-    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-    const reopened = await openWindow(again, context);
-    await reopened.goto(`${reopened.url().split('#')[0]}${hash}`);
-    const answer = answers(reopened);
-    const fold = answer.getByRole('button', { name: 'Thought for 12 sec 1,234 tokens' });
-    await expect(fold).toHaveAttribute('aria-expanded', 'false');
-    await expect(answer).not.toContainText('Where does it run?');
-    await fold.press('Enter');
-    await expect(answer.getByRole('region', { name: 'Model’s thoughts' })).toHaveText(thinking.text);
-    await fold.press('Enter');
-    await expect(answer).not.toContainText('Where does it run?');
-    await answer.getByRole('button', { name: 'Copy answer', exact: true }).click();
-    const copied = await reopened.evaluate(() => navigator.clipboard.readText());
-    expect(copied).not.toBe('');
-    expect(copied).not.toContain('Where does it run?');
-    const exported = async (name: string): Promise<string> => {
-      await reopened.getByRole('button', { name: `Actions for “${QUESTION}”` }).click();
-      const download = reopened.waitForEvent('download');
-      await reopened.getByRole('menuitem', { name, exact: true }).click();
-      return readFileSync(await (await download).path(), 'utf8');
-    };
-    expect(await exported('Export as Markdown')).not.toContain('Where does it run?');
-    expect(await exported('Export as Markdown, with thoughts')).toContain('> Where does it run?');
-  } finally {
-    await again.stop();
-  }
+  await window.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  const answer = answers(window);
+  const fold = answer.getByRole('button', { name: 'Thought for 12 sec 1,234 tokens' });
+  await expect(fold).toHaveAttribute('aria-expanded', 'false');
+  await expect(answer).not.toContainText('Where does it run?');
+  await fold.press('Enter');
+  await expect(answer.getByRole('region', { name: 'Model’s thoughts' })).toHaveText(thinking.text);
+  await fold.press('Enter');
+  await expect(answer).not.toContainText('Where does it run?');
+  await answer.getByRole('button', { name: 'Copy answer', exact: true }).click();
+  const copied = await window.evaluate(() => navigator.clipboard.readText());
+  expect(copied).not.toBe('');
+  expect(copied).not.toContain('Where does it run?');
+  const exported = async (name: string): Promise<string> => {
+    await window
+      .getByRole('button', { name: `Actions for “${QUESTION}”` })
+      .first()
+      .click();
+    const download = window.waitForEvent('download');
+    await window.getByRole('menuitem', { name, exact: true }).click();
+    return readFileSync(await (await download).path(), 'utf8');
+  };
+  expect(await exported('Export as Markdown')).not.toContain('Where does it run?');
+  expect(await exported('Export as Markdown, with thoughts')).toContain('> Where does it run?');
 });

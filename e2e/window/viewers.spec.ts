@@ -3,7 +3,8 @@ import type { AddressInfo } from 'node:net';
 import type { Locator } from '@playwright/test';
 import { temporaryFolder } from './support/app.ts';
 import { violationsIn } from './support/axe.ts';
-import { expect, homeOf, test } from './support/test.ts';
+import { route } from './support/screens.ts';
+import { expect, test } from './support/test.ts';
 import { addViewerDocuments, SENTENCE } from './support/viewer-documents.ts';
 
 test('each kind of document is shown as it looks, at the passage, and loads nothing', async ({
@@ -16,8 +17,8 @@ test('each kind of document is shown as it looks, at the passage, and loads noth
   const { port } = listener.address() as AddressInfo;
   const addresses = await addViewerDocuments(window, folder.path, `http://127.0.0.1:${port}`);
   const open = async (name: string): Promise<void> => {
-    await window.goto(`${homeOf(window)}#${addresses.get(name) ?? ''}`);
-    await window.reload();
+    await route(window, '/'); // nothing of the document before stays
+    await route(window, addresses.get(name) ?? '');
   };
 
   for (const name of ['page.html', 'handbook.docx', 'book.epub', 'letter.eml', 'notes.rtf']) {

@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import type { Locator, Page } from '@playwright/test';
+import Database from 'better-sqlite3';
 import { COMPUTED_MS, expect, goTo } from './test.ts';
 
 /** A question that the sample library answers. */
@@ -33,6 +35,21 @@ export async function ask(window: Page, question: string): Promise<Locator> {
   const answer = answers(window).nth(before);
   await unfold(answer);
   return answer;
+}
+
+/** Changes the newest answer where it is kept, and shows it: no model answers so when asked. */
+export async function replaceAnswer(
+  window: Page,
+  dataDir: string,
+  parts: { text: string } | { thinking: string },
+): Promise<void> {
+  await expect(answers(window).last()).toHaveAttribute('aria-busy', 'false', { timeout: ANSWER_MS });
+  const database = new Database(join(dataDir, 'conversations.sqlite'));
+  const newest = "(SELECT max(id) FROM message WHERE role = 'assistant')";
+  for (const [column, value] of Object.entries(parts))
+    database.prepare(`UPDATE message SET ${column} = ? WHERE id = ${newest}`).run(value);
+  database.close();
+  await window.reload();
 }
 
 /** Before the sample library was read, a question finds nothing. If its state is not shown, it was read earlier. */

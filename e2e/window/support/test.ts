@@ -10,6 +10,12 @@ import { NO_MODELS, startApp, temporaryFolder, type RunningApp } from './app.ts'
 /** Timeout for precomputing the sample library on a busy machine. */
 export const COMPUTED_MS = 240_000;
 
+/** For tests of models and long documents: without room for KV and with a fixed strategy, nothing is computed or measured beside them. */
+export const NO_BACKGROUND_WORK = {
+  diskBudgetBytes: 0,
+  strategy: { name: 'deviation', ratio: 0.15 },
+} satisfies Partial<Settings>;
+
 interface Fixtures {
   /** Skips every test before it starts anything if there is no browser. */
   browserAtHand: undefined;
