@@ -1,5 +1,4 @@
 /** Tools in a conversation: a model on a server calls the tool of a real MCP server, and the person decides about it. */
-import { writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { Locator, Page } from '@playwright/test';
@@ -12,14 +11,16 @@ import { call, expect, test } from './support/test.ts';
 const SERVER = join(ROOT, 'e2e', 'support', 'mcp-server-child.ts');
 const ASKED = 'May the model use “Echo” of “test”?';
 
-test.use({
-  // The file is read when the app starts, as are the settings.
-  settings: async ({ dataDir }, use) => {
-    const broken = { command: join(dataDir, 'no-such-program') };
-    const mcpServers = { test: { command: process.execPath, args: [SERVER] }, broken };
-    writeFileSync(join(dataDir, 'mcp.json'), JSON.stringify({ mcpServers }));
-    await use({ maxTokens: 64 });
-  },
+test.use({ settings: { maxTokens: 64 } });
+
+test.beforeEach(async ({ sharedApp: { dataDir }, sharedWindow }) => {
+  const broken = { command: join(dataDir, 'no-such-program') };
+  const mcpServers = { test: { command: process.execPath, args: [SERVER] }, broken };
+  await call(sharedWindow, 'tools.importServers', { text: JSON.stringify({ mcpServers }) });
+});
+
+test.afterEach(async ({ sharedWindow }) => {
+  for (const name of ['test', 'broken']) await call(sharedWindow, 'tools.removeServer', { name });
 });
 
 /** Calls the tool once for each question, then says what it returned. */
@@ -63,8 +64,7 @@ async function askNext(window: Page, question: string): Promise<Locator> {
 }
 
 test('a call asks for permission, runs and shows its result; a refusal goes back to the model', async ({
-  window,
-  context,
+  sharedWindow: window,
 }) => {
   test.slow();
   const server = await callingModel(window);
@@ -119,7 +119,7 @@ test('a call asks for permission, runs and shows its result; a refusal goes back
     expect(await violationsIn(window)).toEqual([]);
   });
   await test.step('a copy has its text without the call, or with a line about it', async () => {
-    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await window.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     const copied = async (name: string): Promise<string> => {
       await answer.getByRole('button', { name, exact: true }).click();
       return window.evaluate(() => navigator.clipboard.readText());
@@ -144,7 +144,7 @@ test('a call asks for permission, runs and shows its result; a refusal goes back
 });
 
 test('a result that is too long for the model is marked, and its card says how much is missing', async ({
-  window,
+  sharedWindow: window,
 }) => {
   const server = await callingModel(window, 'Ahoy '.repeat(10_000));
   await startConversation(window);
@@ -164,7 +164,7 @@ test('a result that is too long for the model is marked, and its card says how m
 });
 
 test('a model whose template has no tools is named, and so is a server that does not start', async ({
-  window,
+  sharedWindow: window,
 }) => {
   await startConversation(window);
   await window.getByRole('button', { name: 'Tools for this conversation', exact: true }).click();
