@@ -86,29 +86,34 @@ test('an answer that is cut off says so and goes on in its place', async ({ shar
   await expect(answers(window)).toHaveCount(1);
 });
 
-test('a conversation can be renamed, found, exported, deleted and brought back', async ({ window }) => {
-  await ask(window, QUESTION);
+test('a conversation can be renamed, found, exported, deleted and brought back', async ({
+  sharedWindow: window,
+}) => {
+  const question = 'Where does Project Polaris run, and why?';
+  await startConversation(window);
+  await ask(window, question);
   const list = window.getByRole('complementary', { name: 'Conversations' });
-  const menu = list.getByRole('button', { name: `Actions for “${QUESTION}”` });
+  const menu = list.getByRole('button', { name: `Actions for “${question}”` });
 
   await menu.click();
   const download = window.waitForEvent('download');
   await window.getByRole('menuitem', { name: 'Export as Markdown' }).click();
   const markdown = readFileSync(await (await download).path(), 'utf8');
-  expect(markdown).toContain(QUESTION);
+  expect(markdown).toContain(question);
 
   await menu.click();
   await window.getByRole('menuitem', { name: 'Rename' }).click();
-  await list.getByRole('textbox', { name: 'New name' }).fill('Polaris');
+  await list.getByRole('textbox', { name: 'New name' }).fill('The renamed one');
   await window.keyboard.press('Enter');
-  await list.getByRole('textbox', { name: 'Search conversations' }).fill('polaris');
-  await expect(list.getByRole('link', { name: /^Polaris/ })).toBeVisible();
+  await list.getByRole('textbox', { name: 'Search conversations' }).fill('the renamed');
+  await expect(list.getByRole('link', { name: /^The renamed one/ })).toBeVisible();
 
-  await list.getByRole('button', { name: 'Actions for “Polaris”' }).click();
+  await list.getByRole('button', { name: 'Actions for “The renamed one”' }).click();
   await window.getByRole('menuitem', { name: 'Delete' }).click();
-  await expect(list.getByRole('link', { name: /^Polaris/ })).toBeHidden();
+  await expect(list.getByRole('link', { name: /^The renamed one/ })).toBeHidden();
   await window.getByRole('button', { name: 'Undo' }).click();
-  await expect(list.getByRole('link', { name: /^Polaris/ })).toBeVisible();
+  await expect(list.getByRole('link', { name: /^The renamed one/ })).toBeVisible();
+  await list.getByRole('textbox', { name: 'Search conversations' }).fill('');
 });
 
 test('an answer survives the end of the window and of the app', async ({ window, app, dataDir, context }) => {

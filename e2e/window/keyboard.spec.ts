@@ -2,15 +2,22 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { temporaryFolder } from './support/app.ts';
-import { answers, ANSWER_MS, documentsRead, QUESTION, stripOf } from './support/chat.ts';
+import { answers, ANSWER_MS, documentsRead, stripOf } from './support/chat.ts';
 import { documentsOf, libraryDone } from './support/library.ts';
 import { runCommand } from './support/palette.ts';
 import { call, expect, test } from './support/test.ts';
 
+const QUESTION = 'Where does Project Polaris run, and who says so?';
 const SCREENS = ['Library', 'Search', 'Analysis', 'Cache', 'Models', 'Settings', 'Chat'];
 
-test('from the first question to a library of one’s own without a mouse', async ({ window }) => {
+// The test changes them.
+test.use({ settings: { language: 'en', theme: 'system' } });
+
+test('from the first question to a library of one’s own without a mouse', async ({
+  sharedWindow: window,
+}) => {
   const keys = window.keyboard;
+  await window.reload();
 
   await test.step('the question’s field has the focus, and Enter asks', async () => {
     await expect(window.getByRole('textbox', { name: 'Your question' })).toBeFocused();

@@ -1,8 +1,7 @@
 /** Results of comparing blended answers in idle time: on the Models screen, and the switch in Settings. */
 import type { Page } from '@playwright/test';
-import { startApp } from './support/app.ts';
 import { chatModels, showQuality } from './support/models.ts';
-import { expect, goTo, openWindow, test } from './support/test.ts';
+import { expect, goTo, test } from './support/test.ts';
 import { writeWatched } from './support/watching.ts';
 
 const section = (window: Page) =>
@@ -10,9 +9,7 @@ const section = (window: Page) =>
 
 test('compared answers are shown with what followed from them, which can be taken back; a switch ends it', async ({
   window,
-  app,
   dataDir,
-  context,
 }) => {
   await showQuality(window);
   await expect(section(window)).toContainText('Nothing has been compared yet.');
@@ -28,8 +25,6 @@ test('compared answers are shown with what followed from them, which can be take
     await showQuality(window);
     await expect(section(window)).toContainText('Turned off in Settings');
   });
-  await window.close();
-  await app.stop();
 
   writeWatched(dataDir, [
     {
@@ -39,23 +34,18 @@ test('compared answers are shown with what followed from them, which can be take
       since: [0.01, 0.02],
     },
   ]);
-  const again = await startApp(dataDir);
-  try {
-    const reopened = await openWindow(again, context);
-    await showQuality(reopened);
-    const sample = section(reopened).getByRole('region', { name: /Sample library/ });
-    await expect(sample).toContainText('recomputes at least 30% of the cached text');
-    await expect(sample).toContainText('2 answers compared; at least 8 are needed for a conclusion.');
-    await expect(sample).toContainText('KL 0.015');
+  await window.reload();
+  await showQuality(window);
+  const sample = section(window).getByRole('region', { name: /Sample library/ });
+  await expect(sample).toContainText('recomputes at least 30% of the cached text');
+  await expect(sample).toContainText('2 answers compared; at least 8 are needed for a conclusion.');
+  await expect(sample).toContainText('KL 0.015');
 
-    const picture = sample.getByRole('application', { name: /^KL along the answer/ });
-    await picture.press('ArrowRight');
-    await expect(picture).toContainText(/Answer 1.*KL 0.4/);
+  const picture = sample.getByRole('application', { name: /^KL along the answer/ });
+  await picture.press('ArrowRight');
+  await expect(picture).toContainText(/Answer 1.*KL 0.4/);
 
-    await sample.getByRole('button', { name: 'Blend as before' }).click();
-    await expect(sample).toContainText('No answers compared since then.');
-    await expect(sample.getByRole('button')).toHaveCount(0);
-  } finally {
-    await again.stop();
-  }
+  await sample.getByRole('button', { name: 'Blend as before' }).click();
+  await expect(sample).toContainText('No answers compared since then.');
+  await expect(sample.getByRole('button')).toHaveCount(0);
 });

@@ -81,6 +81,12 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
     },
     { scope: 'worker', timeout: 2 * COMPUTED_MS },
   ],
+  context: async ({ context }, use, testInfo) => {
+    await use(context);
+    // Playwright takes a screenshot of each page that is open when its context is closed.
+    const isGood = testInfo.status === testInfo.expectedStatus;
+    if (isGood) for (const page of context.pages()) await page.close();
+  },
   fresh: [false, { option: true }],
   dataDir: async ({ fresh, readyData }, use) => {
     const folder = temporaryFolder();

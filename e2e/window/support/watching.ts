@@ -13,7 +13,7 @@ interface WatchFixture {
   since?: readonly number[];
 }
 
-/** Writes compared answers, as idle time would, for the demo model, into the data of an app that is not running. */
+/** Writes compared answers, as idle time would, for the demo model, into its data. */
 export function writeWatched(dataDir: string, all: readonly WatchFixture[]): void {
   const registry = new ModelRegistry(join(dataDir, 'models.sqlite'));
   const fingerprint = registry.get('demo')?.fingerprint ?? '';
