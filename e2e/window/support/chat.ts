@@ -52,15 +52,13 @@ export async function replaceAnswer(
   await window.reload();
 }
 
-/** Before the sample library was read, a question finds nothing. If its state is not shown, it was read earlier. */
+/** Before the sample library was read, a question finds nothing. After first use, a line says that documents are ready. */
 export async function documentsRead(window: Page): Promise<void> {
-  const ready = window.getByRole('list', { name: 'What is ready' });
-  const shown = await ready.waitFor({ timeout: 2000 }).then(
-    () => true,
-    () => false,
-  );
-  if (shown)
-    await expect(ready).toContainText(/Everything is precomputed|cannot blend|Nothing is precomputed/, {
+  const states = window.getByRole('list', { name: 'What is ready' });
+  const shown = states.or(window.getByText(/ready for questions\./)).first();
+  await shown.waitFor({ timeout: 2000 }).catch(() => undefined);
+  if (await states.isVisible())
+    await expect(states).toContainText(/Everything is precomputed|cannot blend|Nothing is precomputed/, {
       timeout: COMPUTED_MS,
     });
 }
