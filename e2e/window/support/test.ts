@@ -132,6 +132,7 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
     if (viewport) await window.setViewportSize(viewport);
     await window.emulateMedia({ media: null, colorScheme: 'light', reducedMotion: 'no-preference' });
     await window.goto(`${homeOf(window)}#/`);
+    await closeNotifications(window);
     await call(window, 'settings.update', settings);
     await withoutErrors(window.context(), () => use(window));
     for (const other of window.context().pages()) if (other !== window) await other.close();
@@ -175,6 +176,16 @@ interface Session {
 }
 
 const sessions = new WeakMap<RunningApp, Session>();
+
+/** Those of the test before stay for a few seconds. */
+async function closeNotifications(window: Page): Promise<void> {
+  const all = window.locator('.mantine-Notification-root');
+  await expect(async () => {
+    for (const each of await all.all())
+      await each.getByRole('button').last().dispatchEvent('click', {}, { timeout: 1000 });
+    await expect(all).toHaveCount(0, { timeout: 1000 });
+  }).toPass();
+}
 
 /** Other tests expect no library but the sample ("All libraries" covers it alone then), and the demo model in use. */
 async function removeOwn(window: Page): Promise<void> {
