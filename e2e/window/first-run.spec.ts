@@ -42,6 +42,16 @@ test.describe('at the first start', () => {
   });
 });
 
+test.describe('with a cache that holds nothing', () => {
+  test.use({ settings: { diskBudgetBytes: 0 } });
+
+  test('the first screen says that no more is precomputed, and waits for nothing', async ({ window }) => {
+    const ready = window.getByRole('list', { name: 'What is ready' });
+    await expect(ready).toContainText('0% done. The cache holds no more.');
+    await expect(ready.locator('[class*=Loader]')).toHaveCount(0);
+  });
+});
+
 test('the fusion panel shows where the time went, which tokens were recomputed, and exports it', async ({
   sharedWindow: window,
 }) => {
