@@ -1,9 +1,10 @@
 /** The demonstration and `ask` on the sample library with the demo model, through the real program. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { App } from '../src-main/app.ts';
 import { AnswerSchema, type Answer } from '../src-shared/answer.ts';
+import { ComparisonSchema } from '../src-shared/comparison.ts';
 import {
   chunkFiles,
   DEMO_MODEL,
@@ -136,7 +137,25 @@ describe('ask', () => {
       '--threads',
       '1',
     ];
+    mkdirSync(join(dir, 'ask'));
+    writeFileSync(join(dir, 'ask', 'settings.json'), JSON.stringify({ logAnswers: true }));
     parse(await runHere([...base, '--json', QUESTION]));
+  });
+
+  test('with logAnswers the log tells how an answer was made, not what it says', () => {
+    const log = readFileSync(join(dir, 'ask', 'kvasir.log'), 'utf8');
+    expect(log).toMatch(/"level":"debug","event":"answer",.*"computedTokens":\d+/);
+    expect(log).not.toContain(QUESTION);
+  });
+
+  test('compare shows each way in a table, and the same as JSON', async () => {
+    const compare = ['compare', ...base.slice(1), '--strategies', 'deviation:0.2', QUESTION];
+    const shown = await runHere(compare);
+    expect(shown.code, shown.stderr).toBe(0);
+    const { methods } = ComparisonSchema.parse(JSON.parse((await runHere([...compare, '--json'])).stdout));
+    expect(methods.map(({ strategy }) => strategy)).toContainEqual({ name: 'deviation', ratio: 0.2 });
+    const rows = shown.stdout.split('\n').filter((line) => /^│.*\d ms/.test(line));
+    expect(rows).toHaveLength(methods.length);
   });
 
   const askJson = async (...flags: string[]): Promise<AskOutput> =>

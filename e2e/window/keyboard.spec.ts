@@ -46,7 +46,7 @@ test('from the first question to a library of one’s own without a mouse', asyn
     await keys.press('Control+.');
     const panel = window.getByRole('complementary', { name: 'Fusion report' });
     await panel.getByRole('button', { name: 'Export', exact: true }).press('Enter');
-    await expect(window.getByRole('menuitem').first()).toBeVisible();
+    await expect(window.locator('[data-autofocus]:focus'), 'the menu listens').toHaveCount(1);
     await keys.press('Escape');
     await expect(window.getByRole('menuitem')).toHaveCount(0);
     await expect(panel).toBeVisible();

@@ -26,6 +26,8 @@ interface CompletionFixtureModel {
   settings?: Partial<SettingsInput>;
   /** Answers in place of the model. */
   server?: ServerModel;
+  /** No model is loaded until one is asked. */
+  idle?: boolean;
 }
 
 export function completionFixture({
@@ -34,6 +36,7 @@ export function completionFixture({
   watch,
   waiting,
   server,
+  idle = false,
   ...options
 }: FakeModelOptions & CompletionFixtureOptions & CompletionFixtureModel = {}) {
   const dir = mkdtempSync(join(tmpdir(), 'kvasir-completions-'));
@@ -51,7 +54,7 @@ export function completionFixture({
     passages,
     log: LOG,
     models: {
-      active,
+      active: idle ? undefined : active,
       current: () => Promise.resolve(active),
     },
     listed: () => [

@@ -85,6 +85,7 @@ export function api({
 }: FakeModelOptions & {
   /** A model on a server, in place of the fake one. */
   server?: ServerModel;
+  idle?: boolean;
   keys?: string[];
   hosts?: string[];
   origins?: string[];

@@ -178,6 +178,11 @@ describe('who is let in', () => {
     expect((await ask('10.0.0.2', 'first-key')).status).toBe(200);
   });
 
+  test('health is 503 before a model is loaded', async () => {
+    const answer = await api({ idle: true }).get('/health');
+    expect([answer.status, await answer.json()]).toEqual([503, { status: 'loading' }]);
+  });
+
   test('metrics want a key, health does not', async () => {
     const { get } = api(NOBODY);
     expect((await get('/metrics')).status).toBe(401);
