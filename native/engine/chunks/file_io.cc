@@ -45,7 +45,10 @@ namespace {
     throw Error("ENGINE_FAILED", "Writing " + path + " failed: " + why + ".");
 }
 
-// Threads for calls that a drive may hold up. They are kept for the next calls: starting one takes as long as a read.
+// How long a thread without work is kept for the next call: starting one takes as long as a read.
+constexpr std::chrono::seconds kKept{2};
+
+// Threads for calls that a drive may hold up.
 class CallThreads {
   public:
     void run(std::function<void()> call) {
@@ -60,8 +63,9 @@ class CallThreads {
         std::unique_lock lock(mutex_);
         for (;;) {
             ++idle_;
-            added_.wait(lock, [&] { return !calls_.empty(); });
+            const bool found = added_.wait_for(lock, kKept, [&] { return !calls_.empty(); });
             --idle_;
+            if (!found) return;
             std::function<void()> call = std::move(calls_.front());
             calls_.pop_front();
             lock.unlock();
