@@ -45,9 +45,9 @@ test.describe('at the first start', () => {
 test.describe('with a cache that holds nothing', () => {
   test.use({ settings: { diskBudgetBytes: 0 } });
 
-  test('the first screen says that no more is precomputed, and waits for nothing', async ({ window }) => {
+  test('the first screen says what is not in the cache, and waits for nothing', async ({ window }) => {
     const ready = window.getByRole('list', { name: 'What is ready' });
-    await expect(ready).toContainText('0% done. The cache holds no more.');
+    await expect(ready).toContainText('0% done. The rest is not in the cache.');
     await expect(ready.locator('[class*=Loader]')).toHaveCount(0);
   });
 });

@@ -64,10 +64,10 @@ function CacheStep() {
   const complete = total > 0 && (notBlended === undefined ? done >= total : pending === 0);
   const share = { share: format.percent(total > 0 ? done / total : 0) };
   const seconds = queue?.secondsLeft ?? null;
-  const full = (queue?.tokensLeftOut ?? 0) > 0; // counted once nothing is left to do
+  const leftOut = (queue?.tokensLeftOut ?? 0) > 0; // counted once nothing is left to do
   let text = t('steps.cacheProgress', share);
   if (complete) text = notBlended ?? t('steps.cacheDone');
-  else if (full) text = t('steps.cacheFull', share);
+  else if (leftOut) text = t('steps.cacheLeftOut', share);
   else if (queue?.paused) text = t('steps.cachePaused', share);
   else if (seconds !== null) text = t('steps.cacheLeft', { ...share, time: format.duration(seconds * 1000) });
   return (
@@ -75,7 +75,7 @@ function CacheStep() {
       icon={IconDatabase}
       title={t('steps.cache')}
       text={text}
-      state={complete ? 'done' : full ? 'open' : 'working'}
+      state={complete ? 'done' : leftOut ? 'open' : 'working'}
     >
       {!complete && (
         <>

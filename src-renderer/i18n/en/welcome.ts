@@ -19,7 +19,7 @@ export const welcome = {
     cacheProgress: '{{share}} done',
     cacheLeft: '{{share}}, about {{time}} left',
     cachePaused: 'Paused at {{share}}',
-    cacheFull: '{{share}} done. The cache holds no more.',
+    cacheLeftOut: '{{share}} done. The rest is not in the cache.',
   },
   try: 'Ask one of these',
   see: 'The line under the answer shows how much sooner it started, and its sources. You can ask before everything has been read.',

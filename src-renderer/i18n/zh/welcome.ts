@@ -19,7 +19,7 @@ export const welcome: Words<typeof en.welcome> = {
     cacheProgress: '已完成 {{share}}',
     cacheLeft: '已完成 {{share}}，约剩 {{time}}',
     cachePaused: '已暂停，完成 {{share}}',
-    cacheFull: '已完成 {{share}}，缓存已满。',
+    cacheLeftOut: '已完成 {{share}}，其余不在缓存中。',
   },
   try: '试着问一个问题',
   see: '回答下方的一行显示它提前了多少开始，以及来源。无需等到全部读完就可以提问。',
