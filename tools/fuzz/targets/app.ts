@@ -71,6 +71,7 @@ export async function openApp(): Promise<Target> {
   const tools = await toolsOf(app);
   const serve = mcpOverHttp(() => createMcpServer(app));
   return {
+    // No call may name the root of the file system: a folder for chunks or an export would be made there.
     make: (random) => JSON.stringify(make(tools, random)).replaceAll('\\"/\\"', '\\".\\"'),
     run: async (text) => {
       const input = JSON.parse(text) as Input;
