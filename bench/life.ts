@@ -34,8 +34,8 @@ const { values: args } = parseArgs({
 const scale = Number(args.scale);
 if (!(scale > 0)) throw new TypeError('--scale must be a number above 0');
 if (process.platform !== 'linux') throw new Error('bench:life reads /proc, which only Linux has.');
-/** Parsers and other helper processes end after a while without work; memory is given back. */
-const QUIET_MS = 20_000;
+/** Helper processes end after a while without work, and memory is given back at the second half-minute of rest. */
+const QUIET_MS = 70_000;
 
 const random = randomFrom(Number(args.seed));
 const dir = mkdtempSync(join(tmpdir(), 'kvasir-life-'));

@@ -13,6 +13,7 @@ import { isAborted } from './platform/abort.ts';
 import { findDamage } from './platform/damaged-database.ts';
 import { Disposables } from './platform/disposables.ts';
 import { traceOf } from './platform/failure.ts';
+import { heapAtRest } from './platform/heap-at-rest.ts';
 import { ChosenModels } from './models/chosen-models.ts';
 import type { Profile } from './profile.ts';
 
@@ -84,7 +85,7 @@ function openServices(base: Base, own: Disposables) {
 }
 
 /** What is freed meanwhile is used again for the next answers; without an end, a long life would hold more and more. */
-const RELEASE_MS = 60_000;
+const RELEASE_MS = 30_000;
 
 /** Space for the databases' logs. */
 const ROOM_BYTES = 64 * 2 ** 20;
@@ -126,7 +127,11 @@ function startWork(base: Base, services: Services): void {
   const check = new AbortController();
   own.add({ close: () => check.abort() });
   void checkDatabases(base, check.signal);
-  const releasing = setInterval(() => void engine.releaseMemory(), RELEASE_MS).unref();
+  const collect = heapAtRest();
+  const releasing = setInterval(() => {
+    collect();
+    void engine.releaseMemory();
+  }, RELEASE_MS).unref();
   own.add({ close: () => clearInterval(releasing) });
 }
 
