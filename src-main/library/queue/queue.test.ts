@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { FakeModel } from '../../testing/fusion.ts';
 import { ServiceFixture } from '../../testing/library.ts';
@@ -127,6 +128,18 @@ describe('what is computed first', () => {
     expect(`next: ${order[13]}`).toBe(order[12]);
     expect(fixture.info(id).cachedChunks).toBe(fixture.info(id).chunks);
     expect(fixture.store.foundKeys).toHaveLength(1);
+  });
+
+  test('a passage that is found and stored changes nothing that windows would fetch again', async () => {
+    const fixture = new ServiceFixture(LONG);
+    const { id } = await fixture.library();
+    await setTimeout(1100); // events are 500 ms apart: the last of its making, and the pause after it
+    fixture.events.length = 0;
+    fixture.service.queue.placed((places) => places.found([chunksOf(fixture, id)[3]!.id]));
+    await fixture.until(() => fixture.store.foundKeys.length === 1);
+    await fixture.idle();
+    await setTimeout(100); // the end of its step
+    expect(fixture.events.filter(({ topic }) => topic === 'library.changed')).toEqual([]);
   });
 
   test('a passage of a ready document is computed when it is found, if its KV was left out', async () => {

@@ -235,15 +235,18 @@ export class DocumentSteps {
     await this.#step('compute', document, async () => {
       const { catalogue } = this.#options;
       const startedAt = systemClock.now();
+      let stored = false;
       const id = catalogue.chunkTable.at(this.#chunkSet(document, target), document.id, place.position);
       if (id !== undefined) {
         const found = place.reason === 'found';
         const tokens = await this.#precomputer.chunk(id, document, target, signal, found);
         // A place that has no room is computed by the question that needs it.
         this.#measure(document, { ...tokens, leftOutTokens: 0 }, startedAt);
-        if (tokens.computedTokens + tokens.fetchedTokens > 0) await this.#counts.count(document, target);
+        stored = tokens.computedTokens + tokens.fetchedTokens > 0;
+        if (stored) await this.#counts.count(document, target);
       }
       catalogue.places.setTried(place, placeTarget(target));
+      return stored;
     });
   }
 
@@ -321,12 +324,13 @@ export class DocumentSteps {
     }
   }
 
-  /** An error is the document's failure, unless it comes from the environment. */
-  async #step(worker: WorkerName, document: DocumentRow, work: () => Promise<void>): Promise<void> {
+  /** `work` returns false if nothing changed. An error is the document's failure, unless it comes from the environment. */
+  async #step(worker: WorkerName, document: DocumentRow, work: () => Promise<unknown>): Promise<void> {
     const { catalogue, log, onLibraryChanged } = this.#options;
     let after: DocumentRow | undefined;
+    let outcome: unknown;
     try {
-      await work();
+      outcome = await work();
       after = catalogue.documents.get(document.id);
     } catch (error) {
       if (!catalogue.documents.get(document.id)) return; // deleted meanwhile
@@ -339,6 +343,8 @@ export class DocumentSteps {
       // Work that continues in the next step stays visible.
       if (after?.phase !== document.phase) this.current.delete(worker);
     }
+    // Windows search again when a library has changed, and each search finds places to compute.
+    if (outcome === false) return;
     const isLong = worker === 'index' || worker === 'recognise';
     if (!isLong || after?.phase !== document.phase) onLibraryChanged(document.libraryId);
   }
