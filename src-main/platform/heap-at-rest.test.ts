@@ -9,7 +9,7 @@ test('garbage is collected once the event loop has rested, and again only after 
     call();
   };
   const work = (): void => {
-    for (const end = performance.now() + 100; performance.now() < end; );
+    for (const end = performance.now() + 100; performance.now() < end;);
     call();
   };
   /** Objects are kept until the current job ends. */
