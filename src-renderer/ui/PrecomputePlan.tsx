@@ -12,13 +12,12 @@ export function PrecomputePlan({ px = 0 }: { px?: number }) {
   const plan = useCall('libraries.plan', {}, { keepPrevious: true }).data?.plan;
   if (!plan || plan.tokens === 0) return null;
   const { tokens, dtype, bytes, seconds, budgetShare, proposal } = plan;
-  const size = (each: typeof dtype): string =>
-    t('plan.size', { size: format.bytes(bytes[each]), dtype: each });
-  const others = KV_DTYPES.filter((each) => each !== dtype).map(size);
+  const sizeOf = (each: typeof dtype) => ({ size: format.bytes(bytes[each]), dtype: each });
+  const others = KV_DTYPES.filter((each) => each !== dtype).map((each) => t('plan.size', sizeOf(each)));
   const percent = (share: number): string => format.percent(Math.floor(share * 100) / 100);
   const words = {
     tokens: t('unit.tokens', { count: tokens }),
-    size: size(dtype),
+    kv: t('plan.kv', sizeOf(dtype)),
     others: others.join(', '),
     share: percent(budgetShare),
     time:

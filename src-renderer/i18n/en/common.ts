@@ -92,10 +92,10 @@ export const common = {
   skipToContent: 'Skip to content',
   loading: 'Loading…',
   plan: {
-    sentence:
-      'To compute: {{tokens}}, {{size}} of KV ({{others}}), {{time}}; the disk budget holds {{share}} of it.',
+    sentence: 'To compute: {{tokens}}, {{kv}} ({{others}}), {{time}}; the disk budget holds {{share}} of it.',
     proposal:
       'A disk budget of {{budget}}, proposed on the Cache screen for this disk, would hold {{share}}.',
+    kv: '{{size}} of KV as {{dtype}}',
     size: '{{size}} as {{dtype}}',
     time: 'about {{time}} here',
     timeUnknown: 'the time is known once the model was measured here',

@@ -91,9 +91,9 @@ export const common: Words<typeof en.common> = {
   skipToContent: '跳到内容',
   loading: '加载中…',
   plan: {
-    sentence:
-      '待计算：{{tokens}}，KV 缓存 {{size}}（{{others}}），{{time}}；磁盘预算可容纳其中的 {{share}}。',
+    sentence: '待计算：{{tokens}}，{{kv}}（{{others}}），{{time}}；磁盘预算可容纳其中的 {{share}}。',
     proposal: '“缓存”页面按这块磁盘建议的预算为 {{budget}}，可容纳其中的 {{share}}。',
+    kv: 'KV 缓存 {{dtype}} 格式 {{size}}',
     size: '{{dtype}} 格式 {{size}}',
     time: '在本机约需 {{time}}',
     timeUnknown: '所需时间要在本机测量该模型后才能得知',
