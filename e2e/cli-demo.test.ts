@@ -1,10 +1,11 @@
 /** The demonstration and `ask` on the sample library with the demo model, through the real program. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { App } from '../src-main/app.ts';
 import { AnswerSchema, type Answer } from '../src-shared/answer.ts';
 import { ComparisonSchema } from '../src-shared/comparison.ts';
+import { CalibrationSchema } from '../src-shared/contract/calibration.ts';
 import {
   chunkFiles,
   DEMO_MODEL,
@@ -150,12 +151,35 @@ describe('ask', () => {
 
   test('compare shows each way in a table, and the same as JSON', async () => {
     const compare = ['compare', ...base.slice(1), '--strategies', 'deviation:0.2', QUESTION];
-    const shown = await runHere(compare);
+    const shown = await runHere([...compare, '--deep']);
     expect(shown.code, shown.stderr).toBe(0);
     const { methods } = ComparisonSchema.parse(JSON.parse((await runHere([...compare, '--json'])).stdout));
     expect(methods.map(({ strategy }) => strategy)).toContainEqual({ name: 'deviation', ratio: 0.2 });
     const rows = shown.stdout.split('\n').filter((line) => /^│.*\d ms/.test(line));
     expect(rows).toHaveLength(methods.length);
+    // Beneath: the three layers of this model, then the ratios.
+    const tables = shown.stdout.split('│ layer ')[1]?.split('│ ratio ') ?? [];
+    expect(tables[0]?.match(/^│ +\d+ +│/gm)).toHaveLength(3);
+    expect(tables[1]?.match(/^│ +\d+ % +│/gm)?.length).toBeGreaterThan(3);
+  });
+
+  test('calibrate shows each way and its verdict, and the same as JSON', async () => {
+    const [data, library, model] = ['--data', '--library', '--model'].map(
+      (flag) => base[base.indexOf(flag) + 1],
+    );
+    const calibrate = ['calibrate', '--data', `${data}`, '--library', `${library}`, '--model', `${model}`];
+    calibrate.push('--chunk-tokens', '64', '--threads', '1', '--questions', '2');
+    calibrate.push('--strategies', 'none,deviation', '--ratios', '0.5');
+    const shown = await runHere(calibrate);
+    expect(shown.code, shown.stderr).toBe(0);
+    const { stdout } = await runHere([...calibrate, '--json']);
+    const { points, prompts, texts } = CalibrationSchema.parse(JSON.parse(stdout));
+    expect({ prompts, texts }).toEqual({ prompts: 2, texts: { library: 'library', kind: 'topics' } });
+    const rows = shown.stdout.split('\n').filter((line) => /^│ (none|deviation).* ×/.test(line));
+    expect(rows).toHaveLength(points.length);
+    expect(shown.stdout).toMatch(/with f16 chunks, .*; library library: 2 questions about what/);
+    expect(shown.stdout).toMatch(/^(The default for such text|Blending (keeps|is unsuitable))/m);
+    expect(shown.stdout).toMatch(/^q4 chunks against f16: KL /m);
   });
 
   const askJson = async (...flags: string[]): Promise<AskOutput> =>
@@ -163,7 +187,9 @@ describe('ask', () => {
   /** With a fixed strategy, independent of the controller's choice on this machine. */
   const blendJson = (...flags: string[]): Promise<AskOutput> => askJson('--strategy', 'deviation', ...flags);
 
-  test('--dry-run says what computing takes, and computes nothing; computing says the same first', async () => {
+  test('--dry-run says what computing takes, and computes nothing; computing says the same; KVASIR_LOG=debug fills the log', async () => {
+    vi.stubEnv('KVASIR_LOG', 'debug'); // as logAnswers
+    onTestFinished(() => void vi.unstubAllEnvs());
     const data = tempDir();
     const flags = [...base, '--data', data];
     const dry = await runHere([...flags, '--dry-run']);
@@ -178,6 +204,7 @@ describe('ask', () => {
     };
     expect(planned.toLocaleString('en')).toBe(tokens);
     const computed = await runHere([...flags, QUESTION]);
+    expect(readFileSync(join(data, 'kvasir.log'), 'utf8')).toContain('"level":"debug","event":"answer"');
     expect(sentence.exec(computed.stderr)?.[1]).toBe(tokens);
     expect(chunkFiles(data).size).toBeGreaterThan(0);
     expect((await runHere([...flags, '--dry-run'])).stdout).toContain('nothing is left to compute');

@@ -1,10 +1,12 @@
 /** `serve` through the real program, with the real engine: starts, answers a window, ends cleanly. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { expectFailure, removeDir, ROOT, runCli, tempDir } from './cli-support.ts';
+import { PassThrough } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { expectFailure, removeDir, ROOT, runCli, startCli, tempDir, waitForOutput } from './cli-support.ts';
+import { runHere } from './support/in-process.ts';
 import { readyData } from './support/ready-data.ts';
-import { enter, serve, WindowCalls } from './support/served-window.ts';
+import { ADDRESS, enter, serve, WindowCalls } from './support/served-window.ts';
 
 const BUILT = existsSync(join(ROOT, 'out', 'renderer', 'index.html'));
 
@@ -14,6 +16,10 @@ beforeAll(() => {
   dir = tempDir();
 });
 afterAll(() => removeDir(dir));
+
+function addressesIn(text: string): string[] {
+  return text.match(new RegExp(ADDRESS, 'gm')) ?? [];
+}
 
 describe.skipIf(!BUILT)('serve', () => {
   test('prints a URL that shows the window, and answers it from the real core', async () => {
@@ -53,6 +59,45 @@ describe.skipIf(!BUILT)('serve', () => {
     one.close();
     first.child.kill('SIGTERM');
     expect((await first.finished).code).toBe(0);
+  });
+
+  test.runIf(process.platform === 'linux')(
+    'opens the browser at another address, which the printed one outlives',
+    async () => {
+      const data = await readyData(join(dir, 'opened'));
+      const [bin, opened] = [join(dir, 'bin'), join(dir, 'address.txt')];
+      mkdirSync(bin, { recursive: true });
+      // `open` has a script of its own, which runs $BROWSER, or takes the system's.
+      writeFileSync(join(bin, 'xdg-open'), `#!/bin/sh\necho "$1" > '${opened}'\n`, { mode: 0o755 });
+      const env = {
+        DISPLAY: ':9',
+        BROWSER: join(bin, 'xdg-open'),
+        PATH: `${bin}:${process.env['PATH'] ?? ''}`,
+      };
+      const running = startCli(['serve', '--data', data], env);
+      const [printed] = await waitForOutput(running, ADDRESS);
+      await vi.waitFor(() => expect(readFileSync(opened, 'utf8')).toMatch(ADDRESS), 30_000);
+      const shown = readFileSync(opened, 'utf8').trim();
+      expect(shown).not.toBe(printed);
+      for (const address of [shown, printed])
+        expect((await fetch(address, { redirect: 'manual' })).status).toBe(303);
+      running.child.kill('SIGINT');
+      expect(await running.finished).toMatchObject({ code: 0, stderr: '' });
+    },
+  );
+
+  test('Enter in the terminal prints another address', async () => {
+    const stdin = Object.assign(new PassThrough(), { isTTY: true });
+    const stop = new AbortController();
+    stdin.write('\n');
+    const { code, stdout } = await runHere(['serve', '--no-open', '--data', join(dir, 'first')], {
+      stdin,
+      signal: stop.signal,
+      onOutput: (text) => addressesIn(text).length > 1 && stop.abort(),
+    });
+    expect(code).toBe(0);
+    expect(new Set(addressesIn(stdout)).size).toBe(2);
+    expect(stdout).toContain('Press Enter for another address');
   });
 
   test('a port in use is reported', async () => {

@@ -10,6 +10,9 @@ import { ROOT, type CliResult } from '../cli-support.ts';
 interface Options {
   cwd?: string;
   signal?: AbortSignal;
+  stdin?: PassThrough & { isTTY?: boolean };
+  /** Called with all of stdout so far. */
+  onOutput?: (stdout: string) => void;
 }
 type Caller = Parameters<typeof withClient>[0];
 type Work = (client: CoreClient) => Promise<void>;
@@ -30,7 +33,12 @@ export function runAsGuest(data: string, args: readonly string[], options: Optio
 
 async function run(
   args: readonly string[],
-  { cwd = ROOT, signal = new AbortController().signal }: Options,
+  {
+    cwd = ROOT,
+    signal = new AbortController().signal,
+    stdin = new PassThrough().end(),
+    onOutput = () => undefined,
+  }: Options,
   withCore: (caller: Caller, data: string | undefined, work: Work) => Promise<void>,
 ): Promise<CliResult> {
   const collect = (): { stream: PassThrough; text: () => string } => {
@@ -39,10 +47,11 @@ async function run(
     return { stream, text: () => text };
   };
   const [out, err] = [collect(), collect()];
+  out.stream.on('data', () => onOutput(out.text()));
   const caller = { terminal: terminalOn(out.stream, err.stream, false), signal };
   const code = await runCommandLine(['node', 'kvasir', ...args], {
     ...caller,
-    stdin: new PassThrough().end(),
+    stdin,
     stdout: out.stream,
     cwd,
     display: false,

@@ -5,7 +5,7 @@ import type { InputOf, OutputOf, ProcedureName } from '../../src-shared/contract
 import { SocketCalls } from '../../src-shared/contract/socket-calls.ts';
 import { waitForOutput, startCli, type RunningCli } from '../cli-support.ts';
 
-const ADDRESS = /^http:\/\/127\.0\.0\.1:(\d+)\/\?token=[\w-]{43}$/m;
+export const ADDRESS = /^http:\/\/127\.0\.0\.1:(\d+)\/\?token=[\w-]{43}$/m;
 
 export interface WindowServer extends RunningCli {
   port: number;

@@ -117,6 +117,22 @@ test('the fusion panel shows where the time went, which tokens were recomputed, 
   await expect(panel).toBeHidden();
 });
 
+test.describe('with several check layers', () => {
+  test.use({ settings: { strategy: { name: 'deviation', ratio: 0.15, checkLayers: [1, 3] } } });
+
+  test('the fusion panel shows the tokens by the check that is chosen', async ({ sharedWindow: window }) => {
+    await startConversation(window);
+    await ask(window, QUESTION);
+    await window.getByRole('button', { name: 'Details' }).click();
+    const panel = window.getByRole('complementary', { name: 'Fusion report' });
+    const check = panel.getByRole('radiogroup', { name: 'Check' }).first();
+    await check.getByText('Layer 1').click();
+    await expect(panel).toContainText('the more its values at layer 1 differ from the stored ones');
+    await check.getByText('Layer 3').click();
+    await expect(panel).toContainText('the more its values at layer 3 differ from the stored ones');
+  });
+});
+
 test('a full prefill can be measured in place of the estimate', async ({ sharedWindow: window }) => {
   await startConversation(window);
   await blendByDeviation(window);

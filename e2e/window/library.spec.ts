@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import type { Locator, Page } from '@playwright/test';
 import { temporaryFolder } from './support/app.ts';
 import { ask, sourcesOf, startConversation } from './support/chat.ts';
-import { writeMixedFolder } from './support/documents.ts';
+import { writeLogbooks, writeMixedFolder } from './support/documents.ts';
 import { addByPath, createLibrary, documentsOf, dropInto, libraryDone, rowOf } from './support/library.ts';
-import { expect, goTo, NO_BACKGROUND_WORK, test } from './support/test.ts';
+import { openSettings } from './support/screens.ts';
+import { call, expect, goTo, homeOf, NO_BACKGROUND_WORK, test } from './support/test.ts';
 
 test('a dropped folder of mixed formats is read, asked about, and leads back to the passage', async ({
   sharedWindow: window,
@@ -30,8 +31,25 @@ test('a dropped folder of mixed formats is read, asked about, and leads back to 
     for (const path of good) await expect(rowOf(window, path), path).toContainText('Ready');
     for (const [path, reason] of Object.entries(bad))
       await expect(rowOf(window, path), path).toContainText(reason);
+  });
+
+  await test.step('failed documents are retried: all, one, and the selected ones', async () => {
+    const calls: string[] = [];
+    const note = ({ payload }: { payload: string | Buffer }): void => {
+      calls.push((JSON.parse(String(payload)) as { name: string }).name);
+    };
+    window.once('websocket', (socket) => socket.on('framesent', note));
+    await window.reload();
+    const failed = rowOf(window, 'broken.pdf');
+    const retries = () => calls.filter((name) => /retry/i.test(name));
     await window.getByRole('button', { name: 'Retry 2 failed' }).click();
-    await expect(window.getByRole('button', { name: 'Retry 2 failed' })).toBeVisible();
+    await expect.poll(retries).toEqual(['queue.retryFailed']);
+    await failed.getByRole('button', { name: /^Try .* again$/ }).click();
+    await failed.getByRole('checkbox', { name: 'Select' }).click();
+    await window.getByRole('button', { name: 'Try again', exact: true }).click();
+    await expect.poll(retries).toEqual(['queue.retryFailed', 'documents.retry', 'documents.retry']);
+    await window.getByRole('button', { name: 'Clear' }).click();
+    await expect(failed).toContainText(bad['broken.pdf'] as RegExp);
   });
 
   await test.step('an answer names the page it came from', async () => {
@@ -50,6 +68,62 @@ test('a dropped folder of mixed formats is read, asked about, and leads back to 
     await expect(window.getByRole('region', { name: /^Text of/ })).toContainText('Its servers run in Riga.');
     expect((await passage.allTextContents()).join('')).toContain('Project Vortex');
   });
+  folder.remove();
+});
+
+test('files and folders come by the buttons; the queue is paused, says what is left, and goes on', async ({
+  sharedWindow: window,
+}) => {
+  const folder = temporaryFolder();
+  const logs = join(folder.path, 'logs');
+  writeLogbooks(logs, 4);
+  writeFileSync(join(folder.path, 'quay.md'), 'The quay is long.');
+  await createLibrary(window, 'By buttons');
+  const choose = async (button: string, path: string): Promise<void> => {
+    const chooser = window.waitForEvent('filechooser');
+    await window.getByRole('button', { name: button, exact: true }).first().click();
+    await (await chooser).setFiles(path);
+  };
+  await choose('Add files', join(folder.path, 'quay.md'));
+  await expect(rowOf(window, 'quay.md')).toContainText('Ready');
+  await choose('Add a folder', logs);
+  const queue = window.getByRole('region', { name: 'Queue' });
+  await queue.getByRole('button', { name: 'Pause' }).click();
+  await expect(queue.getByRole('status')).toContainText(/^Paused: \d documents? (is|are) waiting/);
+  const plan = window.getByRole('note').filter({ hasText: 'To compute:' });
+  await expect(plan).toContainText(
+    /tokens, [\d.]+ [kM]B of KV as f16 \(.*\), about .* here; the disk budget holds \d+% of it/,
+  );
+  await queue.getByRole('button', { name: 'Resume' }).click();
+  await expect(queue).not.toContainText('Paused');
+  await libraryDone(window, 'By buttons', 5);
+  await expect(plan).toBeHidden();
+  folder.remove();
+});
+
+test('files that were opened with Kvasir go to the library that is chosen', async ({ sharedWindow }) => {
+  const folder = temporaryFolder();
+  const path = join(folder.path, 'quay.md');
+  writeFileSync(path, 'The quay is long.');
+  await call(sharedWindow, 'libraries.create', { name: 'Opened' });
+  const window = await sharedWindow.context().newPage();
+  let open = (): void => undefined;
+  await window.routeWebSocket(/\/socket$/, (page) => {
+    const core = page.connectToServer();
+    page.onMessage((text) => core.send(text));
+    core.onMessage((text) => page.send(text));
+    open = () =>
+      page.send(JSON.stringify({ topic: 'app.open', payload: { paths: [path], route: '/library' } }));
+  });
+  await window.goto(homeOf(sharedWindow));
+  await goTo(window, 'Library');
+  open();
+  const dialog = window.getByRole('dialog', { name: 'Add to a library' });
+  await expect(dialog).toContainText(path);
+  await dialog.getByRole('combobox', { name: 'Library' }).click();
+  await window.getByRole('option', { name: 'Opened' }).click();
+  await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+  await expect(documentsOf(window, 'Opened')).toHaveAttribute('aria-rowcount', '2');
   folder.remove();
 });
 
@@ -149,5 +223,13 @@ test.describe('a large library', () => {
     await expect(window.getByRole('heading', { name: 'Quays' })).toBeVisible();
     await expect(hint).toBeHidden();
     folder.remove();
+
+    await test.step('all documents are split into passages of another size', async () => {
+      await openSettings(window, 'documents');
+      await window.getByRole('switch', { name: 'Automatic size' }).click({ force: true });
+      await window.getByRole('dialog').getByRole('button', { name: 'Use 512' }).click();
+      await expect(window.getByText('Passage size changed. The documents are in the queue.')).toBeVisible();
+      expect(await call(window, 'settings.get', {})).toMatchObject({ chunkTokens: 512 });
+    });
   });
 });

@@ -6,8 +6,8 @@ import { copyDemo } from '../../tools/faults/own-model.ts';
 import { randomAdapter, randomModel } from '../../tools/random-model/random-model.ts';
 import { FAMILIES, vocabularyFile, type Family } from '../support/vocabularies.ts';
 import { answers, ANSWER_MS, ask, QUESTION, startConversation } from './support/chat.ts';
-import { addByPath, createLibrary, libraryDone } from './support/library.ts';
-import { chatModels, importModel, useImported } from './support/models.ts';
+import { addByPath, createLibrary, dropInto, libraryDone } from './support/library.ts';
+import { chatModels, importModel, showQuality, useImported } from './support/models.ts';
 import { call, expect, goTo, NO_BACKGROUND_WORK, test } from './support/test.ts';
 
 test('a truncated model is refused with a reason, and the demo model goes on', async ({
@@ -21,6 +21,34 @@ test('a truncated model is refused with a reason, and the demo model goes on', a
   await expect(window.getByRole('alert')).toContainText(/cut\.gguf/);
   await window.keyboard.press('Escape');
   await expect(chatModels(window)).toContainText('In use');
+  folder.remove();
+});
+
+test('a dropped model is imported, shown by its file where its header has an odd name, and measured', async ({
+  sharedWindow: window,
+}) => {
+  const folder = temporaryFolder();
+  const path = join(folder.path, 'harbour-7b.gguf');
+  copyFileSync(randomModel({ arch: 'llama', layers: 2, seed: 7, name: 'model' }), path);
+  await goTo(window, 'Models');
+  const models = chatModels(window);
+  await expect(models).toContainText('In use');
+  await dropInto(window, [path]);
+  await expect(window.getByText(/was imported/)).toBeVisible();
+  await expect(models.getByText('harbour-7b', { exact: true })).toBeVisible();
+  await expect(models).toContainText('A base model, not one for chat');
+
+  await test.step('blending is measured with the model in use, and stopped', async () => {
+    await showQuality(window);
+    const card = window.getByRole('region', { name: /tolerate blending\?/ });
+    await expect(card.getByRole('application').first()).toBeVisible();
+    await card.getByRole('button', { name: 'Numbers' }).click();
+    await expect(card.getByRole('table')).toContainText('Of a full prefill');
+    await card.getByRole('button', { name: 'Measure again' }).click();
+    await expect(card.getByRole('progressbar', { name: 'Measuring' })).toBeVisible();
+    await card.getByRole('button', { name: 'Stop' }).click();
+    await expect(card.getByRole('button', { name: 'Measure again' })).toBeEnabled();
+  });
   folder.remove();
 });
 

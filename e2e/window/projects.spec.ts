@@ -35,10 +35,14 @@ test('a folder dropped on the list becomes a project, which is edited and delete
     expect(await violationsIn(window)).toEqual([]);
     await dialog.getByRole('textbox', { name: 'Name' }).fill('Barns');
     await dialog.getByRole('textbox', { name: 'Instructions' }).fill('Answer in one sentence.');
+    await dialog.getByRole('checkbox', { name: 'Kvasir’s tools' }).check();
     await dialog.getByRole('button', { name: 'Save' }).click();
     await expect(dialog).toBeHidden();
     expect(await call(window, 'projects.list', {})).toMatchObject([
-      { name: 'Barns', instructions: 'Answer in one sentence.', options: { scope: { documentIds: [] } } },
+      {
+        ...{ name: 'Barns', instructions: 'Answer in one sentence.' },
+        options: { scope: { documentIds: [] }, tools: ['kvasir'] },
+      },
     ]);
   });
 
@@ -94,11 +98,22 @@ test('a folder dropped on the list becomes a project, which is edited and delete
     await expect.poll(async () => (await project()).options).toEqual(made.options);
     await call(window, 'projects.delete', { id: made.id });
   });
+
+  await test.step('a project is made of a folder that is chosen', async () => {
+    await listOf(window).getByRole('button', { name: 'New project', exact: true }).click();
+    const chooser = window.waitForEvent('filechooser');
+    await window.getByRole('menuitem', { name: 'New project from a folder…' }).click();
+    await (await chooser).setFiles(join(folder.path, 'Zebra papers'));
+    await expect(groupOf(window, 'Zebra papers')).toContainText('0');
+    await expect.poll(documents).toMatchObject({ items: [{ phase: 'ready' }, { phase: 'ready' }] });
+    const [{ id }] = (await call(window, 'projects.list', {})) as [Project];
+    await call(window, 'projects.delete', { id });
+  });
   folder.remove();
 });
 
 test('a project offers its model while another one is in use', async ({ sharedWindow: window }) => {
-  const [demo] = (await call(window, 'models.list', {})) as { id: string; path: string }[];
+  const [demo] = (await call(window, 'models.list', {})) as { id: string; name: string; path: string }[];
   const folder = temporaryFolder();
   copyFileSync(demo?.path ?? '', join(folder.path, 'other.gguf'));
   const path = join(folder.path, 'other.gguf');
@@ -110,7 +125,13 @@ test('a project offers its model while another one is in use', async ({ sharedWi
   await offer.getByRole('button', { name: 'Switch' }).click();
   await window.getByRole('dialog').getByRole('button', { name: 'Use this model' }).click();
   await expect(offer).toBeHidden();
-  await expect(window.getByRole('button', { name: /^Chat model: .*Other model/ })).toBeVisible();
+  const chatModel = window.getByRole('button', { name: /^Chat model: / });
+  await expect(chatModel).toHaveText('Other model');
+  await chatModel.click();
+  await window.getByRole('menuitem', { name: demo?.name ?? '' }).click();
+  await window.getByRole('dialog').getByRole('button', { name: 'Use this model' }).click();
+  await expect(chatModel).toHaveText(demo?.name ?? '');
+  await expect(offer).toBeVisible();
   folder.remove();
 });
 

@@ -1,7 +1,7 @@
 import type { OutputOf } from '../../src-shared/contract/contract.ts';
 import { ANSWER_MS, ask, sourcesOf, startConversation } from './support/chat.ts';
 import { changingReplies } from './support/replies.ts';
-import { expect, goTo, homeOf, test } from './support/test.ts';
+import { call, expect, goTo, homeOf, test } from './support/test.ts';
 
 test('filters in the search text leave documents of a folder or kind, typing errors are corrected, and keys open a hit', async ({
   sharedWindow: window,
@@ -20,6 +20,28 @@ test('filters in the search text leave documents of a folder or kind, typing err
   await field.fill('Polaris in:nowhere');
   await expect(status).toContainText('The filters leave 0 documents.');
   await expect(hits).toHaveCount(0);
+
+  await test.step('a search is limited to libraries and documents, and widened again', async () => {
+    await call(window, 'libraries.create', { name: 'Empty' });
+    await field.fill('Polaris');
+    const libraries = window.getByRole('combobox', { name: 'Libraries' });
+    await libraries.click();
+    await window.getByRole('option', { name: 'Empty' }).click();
+    await expect(window.getByText('No matching passages')).toBeVisible();
+    await window.getByRole('button', { name: 'Search everywhere' }).click();
+    await expect(hits.first()).toBeVisible();
+    const documents = window.getByRole('combobox', { name: 'Documents' });
+    await documents.fill('alder');
+    await window.getByRole('option', { name: 'The Alder House' }).click();
+    await expect(window.getByText('No matching passages')).toBeVisible();
+    await documents.press('Backspace');
+    await expect(hits.first()).toBeVisible();
+  });
+  await test.step('what was found is not searched again while nothing changes', async () => {
+    const found = await status.textContent(); // with the time that it took
+    await window.waitForTimeout(1500);
+    await expect(status).toHaveText(found ?? '');
+  });
 
   await field.fill('Polariss');
   await expect(

@@ -129,6 +129,12 @@ test('a call asks for permission, runs and shows its result; a refusal goes back
       /^I ask the server\.[^]*\n\n> Echo: Ahoy\n\nIt says: Ahoy/,
     );
   });
+  await test.step('on paper the call is a line of text', async () => {
+    await window.emulateMedia({ media: 'print' });
+    await expect(answer.getByText(/^Echo: Ahoy \(Done/)).toBeVisible();
+    await expect(line).toBeHidden();
+    await window.emulateMedia({ media: null });
+  });
   await test.step('a refusal goes to the model; a tool that is always allowed does not ask again', async () => {
     const refused = await askNext(window, 'And now?');
     await refused.getByRole('button', { name: 'Don’t allow' }).click();

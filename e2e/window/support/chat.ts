@@ -41,7 +41,7 @@ export async function ask(window: Page, question: string): Promise<Locator> {
 export async function replaceAnswer(
   window: Page,
   dataDir: string,
-  parts: { text: string } | { thinking: string },
+  parts: Partial<Record<'text' | 'thinking' | 'notices' | 'citations' | 'stats', string>>,
 ): Promise<void> {
   await expect(answers(window).last()).toHaveAttribute('aria-busy', 'false', { timeout: ANSWER_MS });
   const database = new Database(join(dataDir, 'conversations.sqlite'));
