@@ -1,6 +1,6 @@
 /** Long-lived objects of the engine in each of their states, with tiny random models. */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -29,6 +29,17 @@ beforeAll(async () => {
 afterAll(() => {
   model.dispose();
   rmSync(dir, { recursive: true, force: true });
+});
+
+test.runIf(process.platform === 'linux')('threads that calls on files had to themselves end', async () => {
+  const threads = (): number => readdirSync('/proc/self/task').length;
+  await engine.releaseMemory();
+  const before = threads();
+  const calls = Array.from({ length: 8 }, () => engine.verifyChunk(join(dir, 'none.kvc')));
+  expect((await Promise.allSettled(calls)).map(({ status }) => status)).not.toContain('fulfilled');
+  expect(threads()).toBeGreaterThanOrEqual(before + 7); // a thread may still have been ending
+  await engine.releaseMemory();
+  await expect.poll(threads).toBeLessThan(before + 3);
 });
 
 describe('text and tokens', () => {

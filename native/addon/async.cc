@@ -148,6 +148,11 @@ std::shared_ptr<Worker> SpareWorkers::take() {
     return worker;
 }
 
+void SpareWorkers::end_idle() {
+    std::lock_guard lock(mutex_);
+    idle_.clear();
+}
+
 Napi::Error to_js_error(Napi::Env env, std::exception_ptr failure) {
     const auto make = [&](const std::string & message, const std::string & code) {
         Napi::Error e = Napi::Error::New(env, message);

@@ -65,10 +65,12 @@ class Worker {
 };
 
 // Workers for calls that a drive may hold up, each of which has one to itself meanwhile: others wait for none of them.
-// Workers are kept for the next calls. Thread safety: everything here.
+// Workers are kept for the next calls, until end_idle(). Thread safety: everything here.
 class SpareWorkers : public std::enable_shared_from_this<SpareWorkers> {
   public:
     std::shared_ptr<Worker> take();
+    // Ends the threads without work.
+    void end_idle();
     // `work`, which gives its worker back at the end.
     template <typename Work> auto giving_back(std::shared_ptr<Worker> worker, Work work) {
         return [pool = shared_from_this(), worker = std::move(worker), work = std::move(work)] {

@@ -198,7 +198,7 @@ export class Engine {
     return guardedAsync(() => this.#addon.verifyChunk(path));
   }
 
-  /** Gives memory that was freed back to the system, which the C library may not do. */
+  /** Ends threads without work, and gives memory that was freed back to the system, which the C library may not do. */
   releaseMemory(): Promise<void> {
     return guardedAsync(() => this.#addon.releaseMemory());
   }

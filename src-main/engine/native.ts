@@ -605,7 +605,7 @@ export interface NativeAddon {
   readChunkHeader(path: string): Promise<NativeChunkHeader>;
   /** Reads the whole file and checks every checksum; rejects with CHUNK_CORRUPT or CHUNK_VERSION. */
   verifyChunk(path: string): Promise<void>;
-  /** Gives freed memory back to the system. */
+  /** Ends threads without work, and gives freed memory back to the system. */
   releaseMemory(): Promise<void>;
   createAbort(): NativeAbort;
   loadReference(path: string, options: NativeReferenceOptions): Promise<NativeReference>;
