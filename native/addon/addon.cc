@@ -147,8 +147,8 @@ Napi::Value verify_chunk(const Napi::CallbackInfo & info) {
     return run_apart(info.Env(), instance(info.Env()).spare, [=] { verify_chunk_file(path); });
 }
 
-// Ends threads without work and gives freed memory back to the system. glibc keeps what lies below memory in use, and the buffers of answers come and
-// go between objects that stay; other C libraries do it themselves.
+// Ends threads without work and gives freed memory back to the system. glibc keeps what lies below memory in use, and
+// the buffers of answers come and go between objects that stay; other C libraries do it themselves.
 Napi::Value release_memory(const Napi::CallbackInfo & info) {
     instance(info.Env()).spare->end_idle();
     return run_async(info.Env(), instance(info.Env()).io, [] {

@@ -30,7 +30,7 @@ let collect: Collector | undefined;
 /** Nothing in Electron, where this has not been tried: a process ends if its V8 takes no flags any more. */
 function collector(): Collector {
   if (collect) return collect;
-  if (process.versions['electron'] !== undefined) return () => undefined;
+  if ('electron' in process.versions) return () => undefined;
   setFlagsFromString('--expose-gc');
   collect = runInNewContext('gc') as Collector;
   return collect;
