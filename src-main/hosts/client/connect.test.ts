@@ -1,6 +1,8 @@
 import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
+import { join } from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { createApi } from '../../api/api.ts';
 import { silentLogger } from '../../platform/logger.ts';
@@ -123,3 +125,15 @@ test('why nobody takes a command is said by what is known of the owner', async (
   expect(ownerFailure(data, VERSION, failure)).toBe(failure);
   expect(ownerFailure(tempDir(), VERSION, failure)).toBe(failure);
 });
+
+test.skipIf(process.platform === 'win32')(
+  'an owner that cannot announce its socket leaves none behind',
+  async () => {
+    const temporary = tempDir();
+    vi.stubEnv('TMPDIR', temporary);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const options = { version: VERSION, log: silentLogger, serve: () => Promise.resolve() };
+    expect(await GuestHost.open(join(temporary, 'gone'), options)).toBeUndefined();
+    expect(readdirSync(temporary)).toEqual([]);
+  },
+);

@@ -5,7 +5,7 @@ import { traceOf } from '../../platform/failure.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { newSecret, Secrets } from '../../platform/secrets.ts';
 import { MAX_MESSAGE_BYTES } from '../window/contract-socket.ts';
-import { removeHostFile, socketPlaces, writeHostFile } from './host-file.ts';
+import { removeHostFile, removePrivateSocket, socketPlaces, writeHostFile } from './host-file.ts';
 
 /** Timeout in milliseconds for a guest's handshake. */
 const HANDSHAKE_MS = 5000;
@@ -101,6 +101,7 @@ export class GuestHost {
       } catch (error) {
         failure = error;
         await this.#stopListening(); // a full disk allows a socket, but not the file that announces it
+        removePrivateSocket(this.#data, socket);
       }
     }
     removeHostFile(this.#data);

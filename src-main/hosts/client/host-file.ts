@@ -65,10 +65,14 @@ export function removeHostFile(data: string): void {
   const left = readHostFile(data);
   rmSync(join(data, FILE), { force: true });
   rmSync(join(data, SOCKET), { force: true });
-  if (process.platform === 'win32' || left === undefined) return;
-  const folder = dirname(left.socket);
-  if (!left.socket.endsWith(`/${SOCKET}`) || folder === data) return;
-  rmSync(left.socket, { force: true });
+  if (left) removePrivateSocket(data, left.socket);
+}
+
+/** Removes a socket of socketPlaces() that is not in the data folder, with the folder that was made for it. */
+export function removePrivateSocket(data: string, socket: string): void {
+  const folder = dirname(socket);
+  if (process.platform === 'win32' || !socket.endsWith(`/${SOCKET}`) || folder === data) return;
+  rmSync(socket, { force: true });
   try {
     rmdirSync(folder); // created for it, and empty
   } catch {
