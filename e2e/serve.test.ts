@@ -67,7 +67,7 @@ describe.skipIf(!BUILT)('serve', () => {
       const data = await readyData(join(dir, 'opened'));
       const [bin, opened] = [join(dir, 'bin'), join(dir, 'address.txt')];
       mkdirSync(bin, { recursive: true });
-      // `open` has a script of its own, which runs $BROWSER, or takes the system's.
+      // `open` runs its bundled xdg-open, which starts $BROWSER, or the one of the system.
       writeFileSync(join(bin, 'xdg-open'), `#!/bin/sh\necho "$1" > '${opened}'\n`, { mode: 0o755 });
       const env = {
         DISPLAY: ':9',

@@ -163,9 +163,7 @@ async function newestMessage(window: Page): Promise<OutputOf<'chat.get'>['messag
   return messages.reduce((newest, each) => (Number(each.id) > Number(newest.id) ? each : newest));
 }
 
-test('a conversation has sources and settings of its own, and gets the defaults back', async ({
-  sharedWindow: window,
-}) => {
+test('a conversation overrides sources and settings, and resets them', async ({ sharedWindow: window }) => {
   await startConversation(window);
   await ask(window, QUESTION);
   const id = window.url().split('/').at(-1);

@@ -6,9 +6,9 @@ import { runInNewContext } from 'node:vm';
 const REST = 0.02;
 
 /**
- * A function to call from time to time: once the event loop has rested since the call before, it collects all garbage and gives the heap's
- * free pages back to the system, then not again before there was work. V8 does that by itself only when memory is short, and held a third
- * of the program's memory after 500 questions. It takes 75 ms for a heap of 50 MB.
+ * Returns a function to call at intervals. When the event loop has rested since the call before, it collects garbage and returns the heap's
+ * free pages to the system; it does so again only after more work. V8 returns them by itself only when memory is short, and held a third of
+ * the program's memory after 500 questions. A collection takes 75 ms for a heap of 50 MB.
  */
 export function heapAtRest(): () => void {
   let before = performance.eventLoopUtilization();
