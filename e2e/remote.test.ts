@@ -88,7 +88,9 @@ test("a question is answered from passages, streamed, with the server's token co
   const second = await answered(id, app.chat.send(id, 'And what else is said there?').answerId);
   expect(second).toMatchObject({ state: 'done', failure: null });
   expect(second.stats!.server!.promptTokens).toBeGreaterThan(stats.server!.promptTokens!);
-  expect(second.stats!.server!.cachedTokens).toBeGreaterThan(0);
+  // The server caches blocks of 64 tokens. The first prompt is shorter if its search finds one passage.
+  const third = await answered(id, app.chat.send(id, 'And who is it?').answerId);
+  expect(third.stats!.server!.cachedTokens).toBeGreaterThan(0);
   expect(app.chat.get(id).residentTokens).toBe(0);
 });
 
