@@ -18,20 +18,15 @@ export function heapAtRest(): () => void {
     const { utilization } = performance.eventLoopUtilization(now, before);
     before = now;
     const rests = utilization < REST;
-    if (rests && worked) collector()({ type: 'major', flavor: 'last-resort' });
+    if (rests && worked) collect();
     worked = !rests;
   };
 }
 
-type Collector = (options: { type: 'major'; flavor: 'last-resort' }) => void;
-
-let collect: Collector | undefined;
-
-/** Nothing in Electron, where this has not been tried: a process ends if its V8 takes no flags any more. */
-function collector(): Collector {
-  if (collect) return collect;
-  if ('electron' in process.versions) return () => undefined;
+/** Does nothing in Electron, where it has not been tried: a process ends if its V8 refuses a flag while it runs. */
+function collect(): void {
+  if ('electron' in process.versions) return;
   setFlagsFromString('--expose-gc');
-  collect = runInNewContext('gc') as Collector;
-  return collect;
+  const gc = runInNewContext('gc') as (options: { type: 'major'; flavor: 'last-resort' }) => void;
+  gc({ type: 'major', flavor: 'last-resort' });
 }
