@@ -6,7 +6,7 @@ import { joinSentences } from '../i18n/join-sentences.ts';
 import { useFormat } from './useFormat.ts';
 
 /** What the model in use has left to compute of all libraries, in one sentence; nothing if that is nothing. */
-export function PrecomputePlan({ px = 0 }: { px?: number }) {
+export function PrecomputePlan() {
   const { t } = useTranslation('common');
   const format = useFormat();
   const plan = useCall('libraries.plan', {}, { keepPrevious: true }).data?.plan;
@@ -24,7 +24,7 @@ export function PrecomputePlan({ px = 0 }: { px?: number }) {
       seconds === null ? t('plan.timeUnknown') : t('plan.time', { time: format.duration(seconds * 1000) }),
   };
   return (
-    <Text c="dimmed" px={px} role="note">
+    <Text c="dimmed" mb={8} role="note">
       {joinSentences([
         t('plan.sentence', words),
         ...(proposal

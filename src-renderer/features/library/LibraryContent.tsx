@@ -54,7 +54,7 @@ export function LibraryContent({
         <LibraryMenu library={library} dialogs={dialogs} />
       </div>
       <EmbeddingHint library={library} />
-      <PrecomputePlan px={24} />
+      <PrecomputePlan />
       <Tabs.Panel value="documents" className={classes.panel}>
         <DocumentsPanel library={library} add={add} />
       </Tabs.Panel>
