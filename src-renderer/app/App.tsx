@@ -1,11 +1,12 @@
 import { MantineProvider, mergeThemeOverrides } from '@mantine/core';
 import { ModalsProvider } from '@mantine/modals';
 import { Notifications } from '@mantine/notifications';
-import { lazy, Suspense, useMemo } from 'react';
+import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Router } from 'wouter';
 import type { Client } from '../client/client.ts';
 import { ClientProvider } from '../client/context.tsx';
+import { OpenedFiles } from '../features/library/OpenedFiles.tsx';
 import { cssVariables, styleNonce, theme } from '../ui/theme.ts';
 import { CoreEvents } from './CoreEvents.tsx';
 import { useHashLocation } from './hash-location.ts';
@@ -15,8 +16,6 @@ import { Shell } from './Shell.tsx';
 
 /** Keeps notifications clear of the composer, in pixels. */
 const ABOVE_COMPOSER = 104;
-
-const OpenedFiles = lazy(() => import('../features/library/OpenedFiles.tsx'));
 
 export function App({ client }: { client: Client }) {
   const { t } = useTranslation();
@@ -44,9 +43,7 @@ export function App({ client }: { client: Client }) {
             <Notifications position="bottom-right" mb={ABOVE_COMPOSER} />
             <Palette />
             <Shell />
-            <Suspense fallback={null}>
-              <OpenedFiles />
-            </Suspense>
+            <OpenedFiles />
           </ModalsProvider>
         </Router>
       </ClientProvider>

@@ -1,18 +1,15 @@
-import { Button, Group, List, Modal, Select, Stack, Text } from '@mantine/core';
-import { useState } from 'react';
-import { useTranslation } from 'react-i18next';
+import { lazy, Suspense, useState } from 'react';
 import { useLocation } from 'wouter';
-import { useAction, useCall, useClient, useEvent } from '../../client/context.tsx';
-import { FailureAlert } from '../../ui/FailureAlert.tsx';
-import { notifyFailure, notifyInfo } from '../../ui/notify.tsx';
-import { rememberedLibrary, rememberLibrary } from '../../ui/last-library.ts';
+import { useClient, useEvent } from '../../client/context.tsx';
+import { notifyFailure } from '../../ui/notify.tsx';
 
-/** Maximum number of paths listed individually. */
-const NAMED = 5;
+const ChooseLibrary = lazy(() => import('./ChooseLibrary.tsx'));
 
-/** Handles files opened with Kvasir from outside: documents go to a library of the user's choice, models are imported. */
-export default function OpenedFiles() {
-  const { t } = useTranslation(['library', 'common']);
+/**
+ * Handles files opened with Kvasir from outside: documents go to a library of the user's choice, models are imported. It listens from the
+ * first moment, since the files that started the program are named as soon as the window asks for anything.
+ */
+export function OpenedFiles() {
   const client = useClient();
   const [, navigate] = useLocation();
   const [documents, setDocuments] = useState<string[]>([]);
@@ -25,86 +22,13 @@ export default function OpenedFiles() {
     if (models.length > 0) importModels(models).catch(notifyFailure);
     setDocuments(paths.filter((path) => !isModel(path)));
   });
-  const close = (): void => setDocuments([]);
+  if (documents.length === 0) return null;
   return (
-    <Modal opened={documents.length > 0} onClose={close} title={t('opened.title')}>
-      {documents.length > 0 && (
-        <ChooseLibrary
-          paths={documents}
-          onClose={close}
-          onAdded={(id) => {
-            close();
-            rememberLibrary(id);
-            notifyInfo(t('add.added', { count: documents.length }));
-            navigate(`/library/${id}`);
-          }}
-        />
-      )}
-    </Modal>
+    <Suspense fallback={null}>
+      <ChooseLibrary paths={documents} onClose={() => setDocuments([])} />
+    </Suspense>
   );
 }
-
-function ChooseLibrary({
-  paths,
-  onClose,
-  onAdded,
-}: {
-  paths: string[];
-  onClose: () => void;
-  onAdded: (libraryId: string) => void;
-}) {
-  const { t } = useTranslation(['library', 'common']);
-  const { data: libraries = [] } = useCall('libraries.list');
-  const create = useAction('libraries.create');
-  const add = useAction('libraries.addPaths');
-  const own = libraries.filter(({ sample }) => !sample);
-  const [chosen, setChosen] = useState<string | null>(null);
-  const target = chosen ?? own.find(({ id }) => id === rememberedLibrary())?.id ?? own[0]?.id ?? NEW;
-  const submit = async (): Promise<void> => {
-    const id = target === NEW ? (await create.mutateAsync({ name: t('opened.newName') })).id : target;
-    await add.mutateAsync({ id, paths });
-    onAdded(id);
-  };
-  const error = create.error ?? add.error;
-  return (
-    <Stack>
-      <List size="sm">
-        {paths.slice(0, NAMED).map((path) => (
-          <List.Item key={path} style={{ overflowWrap: 'anywhere' }}>
-            {path}
-          </List.Item>
-        ))}
-      </List>
-      {paths.length > NAMED && <Text c="dimmed">{t('opened.more', { count: paths.length - NAMED })}</Text>}
-      <Select
-        data-autofocus
-        label={t('common:nav.library')}
-        value={target}
-        allowDeselect={false}
-        data={[
-          ...own.map(({ id, name }) => ({ value: id, label: name })),
-          { value: NEW, label: t('list.create') },
-        ]}
-        onChange={setChosen}
-      />
-      {error && <FailureAlert failure={error} />}
-      <Group justify="flex-end">
-        <Button variant="default" onClick={onClose}>
-          {t('common:action.cancel')}
-        </Button>
-        <Button
-          loading={create.isPending || add.isPending}
-          onClick={() => void submit().catch(() => undefined) /* shown above */}
-        >
-          {t('common:action.add')}
-        </Button>
-      </Group>
-    </Stack>
-  );
-}
-
-/** Placeholder for a library that is created when the files are added. */
-const NEW = 'new';
 
 function isModel(path: string): boolean {
   return path.toLowerCase().endsWith('.gguf');
