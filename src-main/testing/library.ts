@@ -177,9 +177,9 @@ export class ServiceFixture {
   }
 
   /** A library of the folder, fully processed. */
-  async library(): Promise<LibraryInfo> {
+  async library({ watch = true } = {}): Promise<LibraryInfo> {
     const { id } = this.service.create('Docs');
-    await this.service.addPaths({ id, paths: [this.root], watch: true });
+    await this.service.addPaths({ id, paths: [this.root], watch });
     this.service.start();
     await this.service.rescan(id);
     await this.idle();

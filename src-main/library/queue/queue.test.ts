@@ -132,7 +132,7 @@ describe('what is computed first', () => {
 
   test('a passage that is found and stored changes nothing that windows would fetch again', async () => {
     const fixture = new ServiceFixture(LONG);
-    const { id } = await fixture.library();
+    const { id } = await fixture.library({ watch: false });
     await setTimeout(1100); // events are 500 ms apart: the last of its making, and the pause after it
     fixture.events.length = 0;
     fixture.service.queue.placed((places) => places.found([chunksOf(fixture, id)[3]!.id]));
