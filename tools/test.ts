@@ -2,7 +2,7 @@
 // real command line, window and engine. The last line gives the numbers of passed and failed tests.
 import { add, NONE, summaryLine } from './checks/counts.ts';
 import { shareReadyData } from './checks/ready-data.ts';
-import { CHECKS, e2e, native, runStep, runSteps, unit, window } from './checks/suite.ts';
+import { CHECKS, e2e, native, runStep, runSteps, showFailures, unit, window } from './checks/suite.ts';
 
 const first = [...CHECKS, unit];
 // Each uses all cores, so they run alone.
@@ -13,7 +13,8 @@ const end = shareReadyData();
 for (const step of others) results.push(await runStep(step));
 end();
 
-const failedChecks = [...first, ...others].filter((_, i) => {
+const steps = [...first, ...others];
+const failedChecks = steps.filter((_, i) => {
   const result = results[i];
   return result !== undefined && !result.ok && (result.counts?.failed ?? 0) === 0;
 });
@@ -21,6 +22,7 @@ const tests = add(...results.map((result) => result.counts ?? NONE));
 // A failed check is not a test, but the summary must not end in "0 failed" then.
 const counts = add(tests, { ...NONE, failed: failedChecks.length });
 
+showFailures(steps, results);
 console.log('');
 if (failedChecks.length > 0) {
   console.log(`Counted as failed, though not tests: ${failedChecks.map((step) => step.name).join(', ')}.`);

@@ -12,6 +12,8 @@ export interface StepResult {
   ok: boolean;
   /** Output to show on failure. */
   output: string;
+  /** It was shown as it arrived. */
+  shown?: boolean;
   /** Printed even if the step passed. */
   note?: string;
   /** Test counts; undefined for steps that are not tests. */
@@ -128,7 +130,7 @@ export const native: SuiteStep = {
     const results = await Promise.all(parts);
     results.push(await runCommand(NATIVE_TESTS, ['ratio_one_is_full_prefill_bit_for_bit']));
     const counts = add(...results.map(({ output, code }) => ctestCounts(output, code)));
-    const output = results.map((result) => result.output).join('');
+    const output = results.map((result) => failuresOnly(result.output)).join('');
     return { ok: results.every(isOk) && counts.failed === 0, output, counts };
   },
 };
@@ -140,9 +142,14 @@ export const nativeThreads: SuiteStep = {
     const result = await runCommand(ctestPath(), ['--test-dir', NATIVE_BUILD, '--verbose', '-C', 'Release']);
     if (/No tests were found/.test(result.output)) return { ok: true, output: '', counts: NONE };
     const counts = ctestCounts(result.output, result.code);
-    return { ok: isOk(result) && counts.failed === 0, output: result.output, counts };
+    return { ok: isOk(result) && counts.failed === 0, output: failuresOnly(result.output), counts };
   },
 };
+
+/** The output of native tests without the lines of those that passed. */
+function failuresOnly(output: string): string {
+  return output.replaceAll(/^(?:\d+: )?ok .*\n/gm, '');
+}
 
 /** Runs one step and prints its line, plus its output on failure. A step that throws has failed. */
 export async function runStep(step: SuiteStep): Promise<StepResult> {
@@ -157,8 +164,18 @@ export async function runStep(step: SuiteStep): Promise<StepResult> {
   const tests = result.counts === undefined ? '' : describe(result.counts);
   console.log(`${result.ok ? '✓' : '✗'} ${step.name.padEnd(9)} ${time.padStart(8)}  ${tests}`.trimEnd());
   if (result.note !== undefined) console.log(`  ${result.note}`);
-  if (!result.ok) console.log(`\n${result.output.trim()}\n`);
+  if (!result.ok && result.shown !== true) console.log(`\n${result.output.trim()}\n`);
   return result;
+}
+
+/** Shows again what failed, for readers of a log's end: test runners name their failures last. */
+export function showFailures(steps: readonly SuiteStep[], results: readonly StepResult[]): void {
+  for (const [i, { name }] of steps.entries()) {
+    const result = results[i];
+    if (!result || result.ok) continue;
+    console.log(`\nThe end of what ${name} printed:\n`);
+    console.log(result.output.trim().split('\n').slice(-40).join('\n'));
+  }
 }
 
 /** Runs steps two at a time (the target machines have two cores) and returns their results in order. */
@@ -190,8 +207,7 @@ async function vitest(project: string, show: boolean, files: readonly string[] =
     if (isOk(result) && /No test files found/.test(result.output))
       return { ok: true, output: '', counts: NONE };
     const counts = vitestCounts(report, result.code);
-    // Output that was already shown is not printed again.
-    return { ok: isOk(result) && counts.failed === 0, output: show ? '' : result.output, counts };
+    return { ok: isOk(result) && counts.failed === 0, output: result.output, shown: show, counts };
   } finally {
     rmSync(report, { force: true });
   }
@@ -209,7 +225,8 @@ export const window: SuiteStep = {
       const result = await runTool('@playwright/test/cli.js', args, true);
       const counts = playwrightCounts(report, result.code);
       const note = findBrowser() === undefined ? { note: NO_BROWSER } : {};
-      return { ok: isOk(result) && counts.failed === 0, output: '', counts, ...note };
+      const ok = isOk(result) && counts.failed === 0;
+      return { ok, output: result.output, shown: true, counts, ...note };
     } finally {
       rmSync(report, { force: true });
     }
