@@ -67,10 +67,10 @@ struct Problem {
     }
 };
 
-// The rounding error of bf16 or 16-bit integers in rows and weights, or of f32 sums.
+// The rounding error of bytes, bf16 or 16-bit integers in rows and weights, or of f32 sums.
 double bound(const MatmulKernel & kernel) {
     const bool bf16 = kernel.tolerance > 0.01;
-    return !kernel.rounds() ? 1e-6 : bf16 ? 4e-3 : 5e-4;
+    return !kernel.rounds() ? 1e-6 : kernel.bytes() ? 8e-3 : bf16 ? 4e-3 : 5e-4;
 }
 
 // Whether one of our kernels computes the product of a [width, outputs] matrix with `rows` rows.

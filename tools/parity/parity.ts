@@ -9,7 +9,7 @@
  *   npm run parity -- --small --device Vulkan0
  *                                       the same with smaller models, prompts and answers: an emulated device (Mesa's lavapipe)
  *                                       takes minutes for it
- *   npm run parity -- --only q8_0 --kernels amx,avx512-bf16,avx512-vnni,avx512,avx-vnni,avx2-int16,avx2,generic,ggml
+ *   npm run parity -- --only q8_0 --kernels amx,avx512-int8,avx512-bf16,avx512-vnni,avx512,avx-int8,avx-vnni,avx2,generic,ggml
  *                                       repeats the run with the kernels of each instruction set
  *
  * Exit code 1 if a bound is missed.
@@ -38,7 +38,9 @@ const { values: args } = parseArgs({
 
 // Maps matrix kernels without an attention counterpart to the attention kernel to use, and vice versa.
 const ATTENTION: Record<string, string> = {
+  'avx512-int8': 'avx512',
   'avx512-vnni': 'avx512',
+  'avx-int8': 'avx2',
   'avx-vnni': 'avx2',
   'avx2-int16': 'avx2',
 };

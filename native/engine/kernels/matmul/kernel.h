@@ -37,12 +37,14 @@ struct MatmulKernel {
 
     // Whether weights and rows lose bits of f32.
     bool rounds() const { return tolerance > 1e-4; }
+    // Whether they are rounded to bytes.
+    bool bytes() const { return tolerance > 0.025; }
 };
 
 // The kernel for weights of this type on this CPU, once it has passed matmul_error() with them; null: use ggml.
-// KVASIR_MATMUL names the fastest kernel allowed ("amx", "avx512-bf16", "avx512-vnni", "avx512", "avx-vnni",
-// "avx2-int16", "avx2"; "ggml": none). f16 weights, which no rounding kernel accepts, get the first non-rounding one
-// from there on.
+// KVASIR_MATMUL names the fastest kernel allowed ("amx", "avx512-int8", "avx512-bf16", "avx512-vnni", "avx512",
+// "avx-int8", "avx-vnni", "avx2-int16", "avx2"; "ggml": none). f16 weights, which no rounding kernel accepts, get the
+// first non-rounding one from there on; bf16 weights the first that does not round to bytes.
 const MatmulKernel * matmul_kernel(ggml_type type);
 // The same for weights in `memory`, ggml's CPU_REPACK: q4_K and q4_0, if their layout is the one known here.
 const MatmulKernel * matmul_kernel_repacked(ggml_type type, ggml_backend_buffer_type_t memory);

@@ -18,7 +18,7 @@ struct DotBytes {
     static __m256i add(__m256i sum, __m256i x, __m256i w) { return _mm256_dpbusd_epi32(sum, x, w); }
 };
 
-bool usable() { return has_avx2() && has_avx512() && __builtin_cpu_supports("avx512vnni"); }
+bool usable() { return has_avx2() && has_avx512_vnni(); }
 
 }  // namespace
 

@@ -17,6 +17,7 @@ constexpr int DEPTH = 512;            // a panel of 32 KiB, or 16
 #include "dequantize.inc"
 #include "gemm.inc"
 #include "products_float.inc"
+#include "integers.inc"
 #include "products_int16.inc"
 #include "products_apart.inc"
 #include "products_apart_256.inc"

@@ -14,6 +14,7 @@ constexpr int DEPTH = 1024;           // a panel of 128 KiB, which stays in the 
 #include "engine/kernels/simd/vectors.inc"
 #include "dequantize.inc"
 #include "gemm.inc"
+#include "integers.inc"
 #include "products_int16.inc"
 
 struct Dot {
@@ -23,11 +24,9 @@ struct Dot {
     }
 };
 
-bool usable() { return has_avx512() && __builtin_cpu_supports("avx512vnni"); }
-
 }  // namespace
 
 extern const MatmulKernel kernel;
-const MatmulKernel kernel = Matmul<Int16<Dot>>::make("avx512-vnni", usable);
+const MatmulKernel kernel = Matmul<Int16<Dot>>::make("avx512-vnni", has_avx512_vnni);
 
 }  // namespace kvasir::matmul_avx512vnni

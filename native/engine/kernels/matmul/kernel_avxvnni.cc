@@ -5,8 +5,6 @@
 #include "engine/kernels/simd/isa.h"
 #include "kernel.h"
 
-#include <cpuid.h>
-
 #define WIDTH 8
 
 namespace kvasir::matmul_avxvnni {
@@ -17,6 +15,7 @@ constexpr int DEPTH = 512;            // a panel of 16 KiB
 #include "engine/kernels/simd/vectors.inc"
 #include "dequantize.inc"
 #include "gemm.inc"
+#include "integers.inc"
 #include "products_int16.inc"
 #include "products_apart.inc"
 
@@ -31,18 +30,10 @@ struct Dot {
     }
 };
 
-bool usable() {
-    // has_avx2() also checks that the system saves the registers.
-    if (!has_avx2()) return false;
-    unsigned a, b, c, d;
-    constexpr unsigned kAvxVnni = 1u << 4;
-    return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a & kAvxVnni);
-}
-
 }  // namespace
 
 extern const MatmulKernel kernel, apart_kernel;
-const MatmulKernel kernel = Matmul<Int16<Dot>>::make("avx-vnni", usable);
-const MatmulKernel apart_kernel = RowsApart<VnniBytes<DotBytes>>::make("avx-vnni-apart", usable);
+const MatmulKernel kernel = Matmul<Int16<Dot>>::make("avx-vnni", has_avx_vnni);
+const MatmulKernel apart_kernel = RowsApart<VnniBytes<DotBytes>>::make("avx-vnni-apart", has_avx_vnni);
 
 }  // namespace kvasir::matmul_avxvnni

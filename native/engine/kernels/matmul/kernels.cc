@@ -17,10 +17,11 @@ namespace kvasir {
 // Fastest first; that with emulated tiles is for tests.
 #define KERNELS(KERNEL)                                     \
     KVASIR_IF_AMX(KERNEL(matmul_amx, kernel))               \
+    KVASIR_IF_AVX512VNNI(KERNEL(matmul_avx512vnni, bytes_kernel)) \
     KVASIR_IF_AVX512BF16(KERNEL(matmul_avx512bf16, kernel)) \
     KVASIR_IF_AVX512VNNI(KERNEL(matmul_avx512vnni, kernel)) \
     KVASIR_IF_AVX512(KERNEL(matmul_avx512, kernel))         \
-    KVASIR_IF_AVXVNNI(KERNEL(matmul_avxvnni, kernel))       \
+    KVASIR_IF_AVXVNNI(KERNEL(matmul_avxvnni, bytes_kernel) KERNEL(matmul_avxvnni, kernel)) \
     KVASIR_IF_AVX2(KERNEL(matmul_avx2, int16_kernel) KERNEL(matmul_avx2, kernel)) \
     KVASIR_IF_AVX512BF16(KERNEL(matmul_amx_emulated, kernel))
 
@@ -162,6 +163,7 @@ const MatmulKernel * choose(ggml_type type, ggml_backend_buffer_type_t) {
         reached = reached || std::strcmp(k->name, wanted) == 0;
         // Rounding kernels only take weights that already have fewer bits.
         if (!reached || !k->usable() || (k->rounds() && type == GGML_TYPE_F16)) continue;
+        if (k->bytes() && type == GGML_TYPE_BF16) continue;
         // A faulty kernel would give wrong answers silently, so a kernel that exceeds its tolerance here is not used.
         if (matmul_error(*k, type) < k->tolerance) return k;
     }
