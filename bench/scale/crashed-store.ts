@@ -21,14 +21,14 @@ const FILE_BYTES = 1_000_000;
  * A store of this many chunks whose process was killed: three unfinished files, and one chunk without its file. Files are empty but for their
  * size, as opening a store reads none that its index knows. Returns a function that opens and closes it.
  */
-export function crashedStore(dir: string, entries: number): () => Promise<void> {
+export async function crashedStore(dir: string, entries: number): Promise<() => Promise<void>> {
   rmSync(dir, { recursive: true, force: true });
   const layout = new Layout(dir);
   mkdirSync(layout.chunks, { recursive: true });
   mkdirSync(layout.tmp);
-  openIndex(layout.index, { now: 0, onFlushFailed: rethrow }).index.close();
+  (await openIndex(layout.index, { now: 0, onFlushFailed: rethrow })).index.close();
   const database = openDatabase(layout.index, MIGRATIONS);
-  const index = new ChunkIndex(database, rethrow);
+  const index = await ChunkIndex.open(database, rethrow);
   const similar = new SimilarChunks(database);
   const random = randomFrom(1);
   database.transaction(() => {

@@ -8,9 +8,12 @@ const CLASSES = ['chat', 'analysis', 'api', 'prefetch'];
 const BYTES = 1_000_000;
 
 /** An index of this many stored chunks without their files; returns the decision for one more, and the index's end. */
-export function evictionOf(path: string, entries: number): { decide: () => void; close: () => void } {
+export async function evictionOf(
+  path: string,
+  entries: number,
+): Promise<{ decide: () => void; close: () => void }> {
   const database = openDatabase(path, MIGRATIONS);
-  const index = new ChunkIndex(database, (error) => {
+  const index = await ChunkIndex.open(database, (error) => {
     throw error;
   });
   database.transaction(() => {

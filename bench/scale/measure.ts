@@ -123,10 +123,10 @@ await time('purge the index', 1, () => {
   const slice = new TimeSlice();
   return catalogue.purge(() => slice.step());
 });
-const eviction = evictionOf(join(dataDir, 'bench-eviction.sqlite'), passages);
+const eviction = await evictionOf(join(dataDir, 'bench-eviction.sqlite'), passages);
 await time('choose what to evict', COUNT, () => eviction.decide());
 eviction.close();
-const openCrashed = crashedStore(join(dataDir, 'bench-store'), passages);
+const openCrashed = await crashedStore(join(dataDir, 'bench-store'), passages);
 await time('open the store after a kill', 1, openCrashed);
 
 await both.close();

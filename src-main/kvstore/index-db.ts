@@ -1,3 +1,4 @@
+import { KV_DTYPES } from '../../src-shared/kv-dtype.ts';
 import type { Database } from '../platform/database.ts';
 import { TimeSlice } from '../platform/time-slice.ts';
 import type { EvictionCandidate } from './eviction/policy.ts';
@@ -22,6 +23,9 @@ type ListedRow = Pick<ChunkRow, Exclude<keyof ListedEntry, 'away' | 'inRam'>>;
 
 /** Aggregated or single entries. */
 type UsageRow = KindTotals & Pick<ChunkRow, 'folder' | 'class' | 'pinned' | 'order'>;
+
+/** A row has values that readers of rows do not expect. */
+export class ImpossibleRow extends Error {}
 
 interface Use extends EvictionCandidate {
   /** Uses since the last flush. */
@@ -50,6 +54,21 @@ function listQuery({ kind, fingerprint, pinned }: ListFilter): string {
   return `SELECT ${COLUMNS} FROM chunks ${where} ORDER BY use_order DESC LIMIT @limit OFFSET @offset`;
 }
 
+/** JavaScript computes with sizes and orders; keys are parts of paths. Readers of a row rely on these bounds. */
+const POSSIBLE = `length(key) = 64 AND key NOT GLOB '*[^0-9a-f]*' AND kind IN ('chunk', 'prefix')
+  AND folder NOT GLOB '*[^0-9a-f]*' AND length(folder) <= 16 AND dtype IN (${KV_DTYPES.map((dtype) => `'${dtype}'`).join(', ')})
+  AND layers BETWEEN 1 AND 65536 AND tokens BETWEEN 1 AND 2147483647 AND bytes BETWEEN 1 AND 1099511627776
+  AND format_version BETWEEN 1 AND 65536 AND pinned IN (0, 1) AND hits BETWEEN 0 AND 9007199254740991
+  AND created_at BETWEEN 0 AND 8640000000000000 AND last_used_at BETWEEN 0 AND 8640000000000000
+  AND use_order BETWEEN 0 AND 4503599627370496 AND use_offset BETWEEN 0 AND 2147483647`;
+
+/** Borders of 256 ranges of keys, of about as many rows each; any text is less than a blob. */
+const KEY_BORDERS = [
+  '',
+  ...Array.from({ length: 255 }, (_, i) => (i + 1).toString(16).padStart(2, '0')),
+  Buffer.alloc(0),
+];
+
 /** Compiled when the index is opened. */
 const SQL = {
   get: `SELECT ${COLUMNS} FROM chunks WHERE key = ?`,
@@ -59,7 +78,8 @@ const SQL = {
   candidates: `SELECT ${COLUMNS} FROM chunks INDEXED BY chunks_by_group WHERE NOT pinned AND folder = @folder AND kind = @kind
     AND fingerprint = @fingerprint AND dtype = @dtype AND class = @class ORDER BY use_order, use_offset DESC`,
   held: `SELECT folder, kind, fingerprint, dtype, class, pinned, count(*) AS entries, sum(tokens) AS tokens, sum(bytes) AS bytes,
-    max(use_order) AS "order" FROM chunks GROUP BY folder, kind, fingerprint, dtype, class, pinned`,
+    max(use_order) AS "order", total(NOT (${POSSIBLE})) AS impossible FROM chunks WHERE key >= ? AND key < ?
+    GROUP BY folder, kind, fingerprint, dtype, class, pinned`,
   insert: `INSERT INTO chunks (key, folder, kind, fingerprint, prefix_hash, dtype, layers, tokens, bytes, format_version,
       label, pinned, hits, created_at, last_used_at, class, use_order, use_offset)
     VALUES (@key, @folder, @kind, @fingerprint, @prefixHash, @dtype, @layers, @tokens, @bytes, @formatVersion,
@@ -71,7 +91,7 @@ const SQL = {
   isDeleted: `SELECT 1 FROM deletions WHERE folder = ? AND key = ?`,
   keysIn: `SELECT key FROM chunks WHERE folder = ? AND pinned <= ? LIMIT ?`,
   forgetDeletions: `DELETE FROM deletions WHERE folder = ?`,
-  folders: `SELECT folder FROM chunks GROUP BY folder UNION SELECT folder FROM deletions GROUP BY folder`,
+  deletedIn: `SELECT folder FROM deletions GROUP BY folder`,
   use: `UPDATE chunks SET hits = hits + @hits, last_used_at = @lastUsedAt, class = @class, use_order = @order,
     use_offset = @offset WHERE key = @key`,
   workload: `SELECT state FROM workload`,
@@ -96,16 +116,26 @@ export class ChunkIndex {
   /** Cached, because counting takes time in proportion to the number of entries. */
   readonly #totals = new Map<string, KindTotals>();
 
-  /** Throws SQLITE_ERROR if the schema is not that of this version. */
-  constructor(db: Database, onFlushFailed: (error: unknown) => void) {
+  private constructor(db: Database, onFlushFailed: (error: unknown) => void) {
     this.#db = db;
     this.#onFlushFailed = onFlushFailed;
     db.compile(Object.values(SQL));
-    for (const row of db.all<UsageRow>(SQL.held)) {
-      this.#addGroup(row);
-      this.#order = Math.max(this.#order, row.order);
-      this.#count(row, 1);
+  }
+
+  /** Reads every row once. SQLITE_ERROR if the schema is not that of this version; ImpossibleRow. */
+  static async open(db: Database, onFlushFailed: (error: unknown) => void): Promise<ChunkIndex> {
+    const index = new ChunkIndex(db, onFlushFailed);
+    const slice = new TimeSlice();
+    for (const [i, end] of KEY_BORDERS.slice(1).entries()) {
+      for (const row of db.all<UsageRow & { impossible: number }>(SQL.held, KEY_BORDERS[i], end)) {
+        if (row.impossible > 0) throw new ImpossibleRow();
+        index.#addGroup(row);
+        index.#order = Math.max(index.#order, row.order);
+        index.#count(row, 1);
+      }
+      await slice.step();
     }
+    return index;
   }
 
   /** Of one folder, or of all. */
@@ -242,7 +272,9 @@ export class ChunkIndex {
 
   /** Ids of all folders that rows or deletions name. */
   folders(): string[] {
-    return this.#db.all<{ folder: string }>(SQL.folders).map(({ folder }) => folder);
+    const held = [...this.#held.keys()].filter((folder) => this.entriesIn(folder) > 0);
+    const deleted = this.#db.all<{ folder: string }>(SQL.deletedIn).map(({ folder }) => folder);
+    return [...new Set([...held, ...deleted])];
   }
 
   /**

@@ -63,7 +63,7 @@ test('an older index is copied, then migrated', async () => {
   const dir = await filledStore();
   const path = join(dir, 'index.db');
   const migrations = [...MIGRATIONS, 'CREATE TABLE extra (x INTEGER) STRICT;'];
-  const { index, backup, setAside } = openIndex(path, { ...options, migrations });
+  const { index, backup, setAside } = await openIndex(path, { ...options, migrations });
   expect(index.entriesIn('')).toBe(2);
   index.close();
   expect(setAside).toBeUndefined();
@@ -72,7 +72,7 @@ test('an older index is copied, then migrated', async () => {
   expect(copy.pragma('user_version', { simple: true })).toBe(MIGRATIONS.length);
   expect(copy.prepare('SELECT count(*) FROM chunks').pluck().get()).toBe(2);
   copy.close();
-  const again = openIndex(path, { ...options, migrations });
+  const again = await openIndex(path, { ...options, migrations });
   expect(again.backup).toBeUndefined();
   again.index.close();
   await expect(openTestStore({ dir })).rejects.toMatchObject({ code: 'STORE_VERSION' });
@@ -152,7 +152,7 @@ test('a folder in its place is set aside', async () => {
   const path = join(dir, 'index.db');
   rmSync(path);
   mkdirSync(path);
-  const { index, setAside } = openIndex(path, options);
+  const { index, setAside } = await openIndex(path, options);
   expect(existsSync(setAside ?? '')).toBe(true);
   index.close();
 });
@@ -167,7 +167,7 @@ test.each([
   if (sql) db.exec(`DROP TABLE chunks; ${sql}; PRAGMA application_id = 0; PRAGMA user_version = 0`);
   else db.exec('ALTER TABLE chunks DROP COLUMN label');
   db.close();
-  const { index, setAside } = openIndex(path, options);
+  const { index, setAside } = await openIndex(path, options);
   expect(existsSync(setAside ?? '')).toBe(true);
   expect(index.entriesIn('')).toBe(0);
   expect(index.get(A)).toBeUndefined();

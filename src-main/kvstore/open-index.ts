@@ -1,13 +1,12 @@
 import { closeSync, existsSync, openSync, readSync, rmSync, statSync } from 'node:fs';
 import SQLite from 'better-sqlite3';
 import { KvasirError } from '../../src-shared/errors.ts';
-import { KV_DTYPES } from '../../src-shared/kv-dtype.ts';
 import { Checkpoints, LOG_BYTES, LOG_PAGES } from '../platform/checkpoints.ts';
 import { clearSuspicion, isCheckedAtOpen, moveAside } from '../platform/damaged-database.ts';
 import { Database, isUnmapped } from '../platform/database.ts';
 import { codeOf, isCorruptDatabase } from './errors.ts';
 import { stamp } from './files.ts';
-import { ChunkIndex } from './index-db.ts';
+import { ChunkIndex, ImpossibleRow } from './index-db.ts';
 import { APPLICATION_ID, MIGRATIONS } from './schema.ts';
 import { SimilarChunks } from './similar.ts';
 
@@ -32,14 +31,14 @@ interface OpenIndexOptions {
  * Opens the index, creating, migrating or replacing it as needed. The store's lock must be held. STORE_VERSION (nothing
  * is changed then), and SQLite errors if the folder is not writable.
  */
-export function openIndex(path: string, options: OpenIndexOptions): OpenedIndex {
+export async function openIndex(path: string, options: OpenIndexOptions): Promise<OpenedIndex> {
   try {
-    return { ...openExisting(path, options), setAside: undefined };
+    return { ...(await openExisting(path, options)), setAside: undefined };
   } catch (error) {
     if (!isUnreadable(error)) throw error;
     // Kept for inspection: labels and pins exist only there.
     const setAside = moveAside(path, options.now);
-    return { ...openExisting(path, options), setAside };
+    return { ...(await openExisting(path, options)), setAside };
   }
 }
 
@@ -48,10 +47,11 @@ class ForeignDatabase extends Error {}
 
 function isUnreadable(error: unknown): boolean {
   // SQLITE_ERROR: a table or column in our statements does not exist.
-  return isCorruptDatabase(error) || error instanceof ForeignDatabase || codeOf(error) === 'SQLITE_ERROR';
+  const isForeign = error instanceof ForeignDatabase || error instanceof ImpossibleRow;
+  return isCorruptDatabase(error) || isForeign || codeOf(error) === 'SQLITE_ERROR';
 }
 
-function openExisting(path: string, options: OpenIndexOptions): Omit<OpenedIndex, 'setAside'> {
+async function openExisting(path: string, options: OpenIndexOptions): Promise<Omit<OpenedIndex, 'setAside'>> {
   const { now, onFlushFailed, migrations = MIGRATIONS } = options;
   refuseNewer(path, migrations.length);
   const db = openShared(path) ?? openAlone(path);
@@ -64,10 +64,10 @@ function openExisting(path: string, options: OpenIndexOptions): Omit<OpenedIndex
     if (isCheckedAtOpen(path) && db.pragma('quick_check(1)') !== 'ok')
       throw new ForeignDatabase('quick_check failed');
     const backup = migrate(db, path, now, migrations);
-    if (db.value(IMPOSSIBLE_ROW) !== undefined) throw new ForeignDatabase('it has rows that cannot be');
-    const opened = { index: new ChunkIndex(db, onFlushFailed), similar: new SimilarChunks(db), backup };
+    const index = await ChunkIndex.open(db, onFlushFailed);
+    const similar = new SimilarChunks(db);
     clearSuspicion(path);
-    return opened;
+    return { index, similar, backup };
   } catch (error) {
     db.close();
     throw error;
@@ -108,15 +108,6 @@ function openAlone(path: string): Database {
     throw error;
   }
 }
-
-/** JavaScript computes with sizes and orders; keys are parts of paths. Readers of a row rely on these bounds. */
-const IMPOSSIBLE_ROW = `SELECT 1 FROM chunks WHERE NOT (
-  length(key) = 64 AND key NOT GLOB '*[^0-9a-f]*' AND kind IN ('chunk', 'prefix') AND folder NOT GLOB '*[^0-9a-f]*' AND length(folder) <= 16
-  AND dtype IN (${KV_DTYPES.map((dtype) => `'${dtype}'`).join(', ')})
-  AND layers BETWEEN 1 AND 65536 AND tokens BETWEEN 1 AND 2147483647 AND bytes BETWEEN 1 AND 1099511627776
-  AND format_version BETWEEN 1 AND 65536 AND pinned IN (0, 1) AND hits BETWEEN 0 AND 9007199254740991
-  AND created_at BETWEEN 0 AND 8640000000000000 AND last_used_at BETWEEN 0 AND 8640000000000000
-  AND use_order BETWEEN 0 AND 4503599627370496 AND use_offset BETWEEN 0 AND 2147483647) LIMIT 1`;
 
 /** Leaves a newer version's database unchanged. */
 function refuseNewer(path: string, newest: number): void {

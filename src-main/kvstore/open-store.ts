@@ -65,7 +65,7 @@ async function openLocked(
   const { clock, log } = options;
   const onFlushFailed = (error: unknown): void =>
     log.warn('The last uses of chunks could not be written to the index.', { error: messageOf(error) });
-  const { index, similar, setAside, backup } = openIndex(folders.own.layout.index, {
+  const { index, similar, setAside, backup } = await openIndex(folders.own.layout.index, {
     now: clock(),
     onFlushFailed,
   });
