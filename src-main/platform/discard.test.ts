@@ -1,11 +1,11 @@
-import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { tempDir } from '../testing/store.ts';
 import { discard } from './discard.ts';
 
 test('removes a folder with its files, and does not fail for what cannot be removed', async () => {
-  const folder = join(mkdtempSync(join(tmpdir(), 'kvasir-discard-')), 'copies');
+  const folder = join(tempDir(), 'copies');
   mkdirSync(folder);
   const file = join(folder, 'copy');
   writeFileSync(file, '');
