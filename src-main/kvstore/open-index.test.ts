@@ -188,6 +188,7 @@ test.each([
   ['dtype', "'f64'"],
   ['kind', "'chunky'"],
   ['key', "'../../x'"],
+  ['key', "'~'"], // after every key that can be
 ])('an index whose %s is %s is set aside, and rebuilt from the files', async (column, value) => {
   const dir = await filledStore();
   const db = new Database(join(dir, 'index.db'));
