@@ -5,12 +5,15 @@
  *
  *   npm run bench:steady -- [--simulate] [--model F.gguf | --shape 0.6b --type q8_0] [--library FOLDER]
  *                           [--documents 60] [--characters 6000] [--chunk 256] [--top 6] [--share 0.2]
- *                           [--questions 300] [--marks 50,100,200,300] [--seeds 1] [--threads N] [--out FILE.json]
+ *                           [--dtype f16] [--questions 300] [--marks 50,100,200,300] [--seeds 1] [--threads N]
+ *                           [--out FILE.json]
  *
  * Questions repeat as in a public trace of a chat service ("KVCache in the wild", ATC '25): questions.ts has the
  * figures. Their passages come from Kvasir's retrieval in --library, or in generated documents, of which random models
  * make a token per character. Before the first question the library is computed ahead, as far as it fits. Times between
  * questions are the trace's, not the machine's: the store's clock follows them.
+ *
+ * --dtype is the format of the stores of the first two; the budget is a fifth of the library in f16 in every case.
  *
  * --simulate predicts times by the cost model, which a few short prompts train first, and adds a table of the policy
  * without each of its terms; store, index and eviction are the app's. With --out, a plot (.svg) goes beside the JSON.
@@ -22,7 +25,7 @@ import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
 import { readLibrary } from '../e2e/support/library.ts';
 import { App } from '../src-main/app.ts';
-import { Engine, type Model } from '../src-main/engine/engine.ts';
+import { Engine, type KvDtype, type Model } from '../src-main/engine/engine.ts';
 import { CostModel } from '../src-main/fusion/planning/cost-model.ts';
 import { profile } from '../src-main/fusion/planning/profile.ts';
 import { choosePassages, fullTextRanking, MATCHES_PER_CHUNK } from '../src-main/retrieval/retriever.ts';
@@ -54,6 +57,7 @@ const { values: args } = parseArgs({
     chunk: { type: 'string', default: '256' },
     top: { type: 'string', default: '6' },
     share: { type: 'string', default: '0.2' },
+    dtype: { type: 'string', default: 'f16' },
     questions: { type: 'string', default: '300' },
     marks: { type: 'string', default: '50,100,200,300' },
     seeds: { type: 'string', default: '1' },
@@ -84,34 +88,40 @@ try {
     precompute: false,
   });
   const chunks = [...app.catalogue.chunks(chunkSetId)];
-  const answerer = await answererOf(model);
-  const bytes = chunks.reduce((sum, chunk) => sum + answerer.bytesOf(chunk), 0);
+  const answerers = await answerersOf(model);
+  const bytes = chunks.reduce((sum, chunk) => sum + answerers.exact.bytesOf(chunk), 0);
   const runs: Run[] = [];
   for (const seed of seeds)
-    runs.push(...(await run(answerer, chunks, { seed, chunkSetId, budget: bytes * Number(args.share) })));
+    runs.push(...(await run(answerers, chunks, { seed, chunkSetId, budget: bytes * Number(args.share) })));
   report(steadyRows(runs, marks), { model, chunks: chunks.length, libraryBytes: bytes });
 } finally {
   await app.close();
   rmSync(dir, { recursive: true, force: true });
 }
 
+/** With chunks in f16, and in the stores' format. */
+type Answerers = Record<'exact' | 'stored', Answerer>;
+
 /** The cost model learns from a few short prompts, as when the app first loads a model. */
-async function answererOf(model: Model): Promise<Answerer> {
+async function answerersOf(model: Model): Promise<Answerers> {
   const costs = new CostModel(join(dir, 'costs.json'));
-  await profile({ model, costs, dtype: 'f16', dir, step: (work) => work({}) });
-  return args.simulate
-    ? new PredictedAnswerer(model, costs)
-    : new MeasuredAnswerer(Engine.open(), model, costs);
+  const dtype = args.dtype as KvDtype;
+  await profile({ model, costs, dtype, dir, step: (work) => work({}) });
+  const answererIn = (format: KvDtype): Answerer =>
+    args.simulate
+      ? new PredictedAnswerer(model, costs, format)
+      : new MeasuredAnswerer(Engine.open(), model, costs, format);
+  return { exact: answererIn('f16'), stored: answererIn(dtype) };
 }
 
 /** Asks every method each question in turn, so that all see the same machine. */
 async function run(
-  answerer: Answerer,
+  answerers: Answerers,
   chunks: readonly SteadyChunk[],
   { seed, budget, chunkSetId }: Record<'seed' | 'budget' | 'chunkSetId', number>,
 ): Promise<Run[]> {
   const questions = drawQuestions(chunks, finderOf(chunks, chunkSetId), { count, seed });
-  const methods = await methodsOf(answerer, chunks, budget, seed);
+  const methods = await methodsOf(answerers, chunks, budget, seed);
   const runs = methods.map(({ name }): Run => ({ name, answers: [] }));
   const progress = new Progress(questions.length);
   for (const question of questions) {
@@ -138,14 +148,14 @@ function finderOf(
 }
 
 async function methodsOf(
-  answerer: Answerer,
+  { exact, stored }: Answerers,
   chunks: readonly SteadyChunk[],
   budget: number,
   seed: number,
 ): Promise<Method[]> {
   const openings = chunks.filter((chunk, i) => chunk.documentId !== chunks[i - 1]?.documentId);
   const ours: Omit<StoreMethodOptions, 'name' | 'dir'> = {
-    ...{ answerer, budget, policy: 'workload-aware', places: true },
+    ...{ answerer: stored, budget, policy: 'workload-aware', places: true },
     ahead: [...new Set([...openings, ...chunks])],
   };
   const variants: Record<string, Partial<StoreMethodOptions>> = {
@@ -166,7 +176,7 @@ async function methodsOf(
   const stores = [];
   for (const [i, [name, variant]] of Object.entries(variants).entries())
     stores.push(await storeMethod({ ...ours, ...variant, name, dir: join(dir, `store-${seed}-${i}`) }));
-  return [...stores, prefixCaching(answerer, budget), fullPrefill(answerer)];
+  return [...stores, prefixCaching(exact, budget), fullPrefill(exact)];
 }
 
 function report(
@@ -202,7 +212,14 @@ function report(
     model: basename(path),
     threads: model.info.threads,
   };
-  writeResult('steady', args.out, { ...result, ...about, share: Number(args.share), topK, rows });
+  writeResult('steady', args.out, {
+    ...result,
+    ...about,
+    dtype: args.dtype,
+    share: Number(args.share),
+    topK,
+    rows,
+  });
   if (args.out === undefined) return;
   const axes = { x: { label: 'questions' }, y: { label: 'TTFT ÷ full prefill' } };
   const series = [...Map.groupBy(rows, ({ method }) => method)].map(([name, points]) => ({

@@ -127,7 +127,7 @@ async function measureRounds(team: Team, options: LineOptions): Promise<Run[]> {
     const parts = promptOf(model, round, options);
     for (const part of parts)
       if (part.kind === 'chunk')
-        await encodeAndStore(model, first.store, { ...part, dtype: DTYPE, label: '' });
+        await encodeAndStore(model, first.store, [part], { dtype: DTYPE, label: '' });
     await first.tier.settled();
     for (const [turn] of WAYS.entries()) {
       const way = WAYS[(round + turn) % WAYS.length] ?? 'auto';

@@ -1,5 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { ChunkKv, type ChunkHeader, type Engine, type Model } from '../../src-main/engine/engine.ts';
+import {
+  ChunkKv,
+  type ChunkHeader,
+  type Engine,
+  type KvDtype,
+  type Model,
+} from '../../src-main/engine/engine.ts';
 import { blend, type PromptPart } from '../../src-main/fusion/blender.ts';
 import { keyFor } from '../../src-main/fusion/model.ts';
 import type { CostModel } from '../../src-main/fusion/planning/cost-model.ts';
@@ -8,8 +14,6 @@ import { prefixHash } from '../../src-main/kvstore/hash.ts';
 import type { ChunkFiles, ChunkOpener, ChunkStore } from '../../src-main/kvstore/store.ts';
 import type { SteadyChunk, SteadyQuestion } from './questions.ts';
 
-const DTYPE = 'f16';
-
 type StoredKv = Pick<ChunkKv, 'save' | 'dispose'>;
 
 /** Answers questions: for real, or by the cost model. Blending is planned as in the app, before calibration. */
@@ -17,19 +21,21 @@ export abstract class Answerer {
   abstract readonly files: ChunkFiles;
   protected readonly model: Model;
   protected readonly costs: CostModel;
+  protected readonly dtype: KvDtype;
 
-  /** `costs`: those of the model, profiled. */
-  constructor(model: Model, costs: CostModel) {
+  /** `costs`: those of the model, profiled. `dtype`: how chunks are stored. */
+  constructor(model: Model, costs: CostModel, dtype: KvDtype) {
     this.model = model;
     this.costs = costs;
+    this.dtype = dtype;
   }
 
   keyOf(chunk: SteadyChunk): string {
-    return keyFor(this.model, DTYPE, chunk);
+    return keyFor(this.model, this.dtype, chunk);
   }
 
   bytesOf({ tokens }: SteadyChunk): number {
-    return tokens.length * this.model.bytesPerToken(DTYPE);
+    return tokens.length * this.model.bytesPerToken(this.dtype);
   }
 
   /** The caller disposes of the result. */
@@ -41,7 +47,7 @@ export abstract class Answerer {
   /** The same by blending what the store has. */
   async blend(question: SteadyQuestion, store: ChunkStore): Promise<number> {
     const planner = new Planner({ costs: this.costs, store, calibration: () => undefined });
-    const how = { model: this.model, dtype: DTYPE, past: 0, strategy: { kind: 'auto' } } as const;
+    const how = { model: this.model, dtype: this.dtype, past: 0, strategy: { kind: 'auto' } } as const;
     const plan = await planner.plan(this.partsOf(question), how);
     return this.run(plan, { planner, store, requestClass: question.class });
   }
@@ -64,13 +70,13 @@ export abstract class Answerer {
 export class MeasuredAnswerer extends Answerer {
   readonly files: Engine;
 
-  constructor(engine: Engine, model: Model, costs: CostModel) {
-    super(model, costs);
+  constructor(engine: Engine, model: Model, costs: CostModel, dtype: KvDtype) {
+    super(model, costs, dtype);
     this.files = engine;
   }
 
   encode({ tokens, lead }: SteadyChunk): Promise<ChunkKv> {
-    return this.model.encodeChunk(tokens, DTYPE, { lead });
+    return this.model.encodeChunk(tokens, this.dtype, { lead });
   }
 
   async prefill(question: SteadyQuestion, past: number): Promise<number> {
@@ -90,7 +96,7 @@ export class MeasuredAnswerer extends Answerer {
     return this.#session(parts, async (session) => {
       const started = performance.now();
       const { strategy } = decision;
-      const result = await blend(parts, { ...by, model, session, dtype: DTYPE, strategy });
+      const result = await blend(parts, { ...by, model, session, dtype: this.dtype, strategy });
       await session.generate({ maxTokens: 1 });
       const ms = performance.now() - started;
       planner.done(plan, result);
@@ -125,7 +131,7 @@ export class PredictedAnswerer extends Answerer {
   encode(chunk: SteadyChunk): StoredKv {
     const { fingerprint, layers } = this.model.info;
     const header = {
-      ...{ version: 1, fingerprint, dtype: DTYPE, layers, fileBytes: 0 },
+      ...{ version: 1, fingerprint, dtype: this.dtype, layers, fileBytes: 0 },
       prefixHash: prefixHash(this.model.encodingPrefix, chunk.lead),
       tokens: [...chunk.tokens],
     };
@@ -156,7 +162,7 @@ export class PredictedAnswerer extends Answerer {
       const access = { class: requestClass, offset, request };
       offset += tokens.length;
       if (kind === 'text') continue;
-      const key = keyFor(this.model, DTYPE, { tokens, lead });
+      const key = keyFor(this.model, this.dtype, { tokens, lead });
       if (compute === true || decision.strategy.kind === 'full') store.used(key, access);
       else (await store.acquire(key, OPENER, access))?.release();
     }

@@ -28,7 +28,7 @@ export function keysOf(of: Model, parts: readonly PromptPart[]): string[] {
 
 export async function encodeAll(of: Model, store: ChunkStore, parts: readonly PromptPart[]): Promise<void> {
   for (const part of parts)
-    if (part.kind === 'chunk') await encodeAndStore(of, store, { ...part, dtype: 'f16', label: '' });
+    if (part.kind === 'chunk') await encodeAndStore(of, store, [part], { dtype: 'f16', label: '' });
 }
 
 /** Blends the prompt like a question. */

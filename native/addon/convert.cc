@@ -35,6 +35,13 @@ std::vector<int32_t> tokens_from(const Napi::Value & v, const char * name) {
     auto a = v.As<Napi::Int32Array>();
     return {a.Data(), a.Data() + a.ElementLength()};
 }
+std::vector<std::vector<int32_t>> token_lists_from(const Napi::Value & v, const char * name) {
+    if (!v.IsArray()) type_error(v, name, "an array");
+    const auto lists = v.As<Napi::Array>();
+    std::vector<std::vector<int32_t>> out;
+    for (uint32_t i = 0; i < lists.Length(); ++i) out.push_back(tokens_from(lists.Get(i), name));
+    return out;
+}
 std::string string_from(const Napi::Value & v, const char * name) {
     if (!v.IsString()) type_error(v, name, "a string");
     return v.As<Napi::String>().Utf8Value();

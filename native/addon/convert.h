@@ -12,6 +12,7 @@ namespace kvasir::addon {
 
 // These throw a TypeError that names the argument.
 std::vector<int32_t> tokens_from(const Napi::Value & v, const char * name);
+std::vector<std::vector<int32_t>> token_lists_from(const Napi::Value & v, const char * name);
 Napi::Object object_from(const Napi::Value & v, const char * name);
 std::string string_from(const Napi::Value & v, const char * name);
 int int_from(const Napi::Value & v, const char * name);

@@ -32,7 +32,7 @@ Napi::Function LlamaModelObject::define(Napi::Env env) {
         {InstanceAccessor("info", &LlamaModelObject::info, nullptr),
          InstanceMethod("tokenize", &LlamaModelObject::tokenize),
          InstanceMethod("detokenize", &LlamaModelObject::detokenize),
-         InstanceMethod<&LlamaModelObject::no_chunks>("encodeChunk"),
+         InstanceMethod<&LlamaModelObject::no_chunks>("encodeChunks"),
          InstanceMethod<&LlamaModelObject::no_chunks>("openChunk"),
          InstanceMethod<&LlamaModelObject::no_chunks>("receiveChunk"),
          InstanceMethod("createSession", &LlamaModelObject::create_session),

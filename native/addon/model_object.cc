@@ -47,7 +47,7 @@ Napi::Function ModelObject::define(Napi::Env env) {
         env, "Model",
         {InstanceAccessor("info", &ModelObject::info, nullptr), InstanceMethod("tokenize", &ModelObject::tokenize),
          InstanceMethod("detokenize", &ModelObject::detokenize),
-         InstanceMethod<&ModelObject::encode_chunk>("encodeChunk"),
+         InstanceMethod<&ModelObject::encode_chunks>("encodeChunks"),
          InstanceMethod<&ModelObject::open_chunk>("openChunk"),
          InstanceMethod<&ModelObject::receive_chunk>("receiveChunk"),
          InstanceMethod("createSession", &ModelObject::create_session),
@@ -64,19 +64,27 @@ Napi::Object ModelObject::create(Napi::Env env, const ModelHandle & handle) {
     return wrap(instance(env).model, handle, model_info(env, *handle.model));
 }
 
-Napi::Value ModelObject::encode_chunk(const Napi::CallbackInfo & info) {
+Napi::Value ModelObject::encode_chunks(const Napi::CallbackInfo & info) {
     ModelHandle e = handle(info.Env());
-    const auto tokens = tokens_from(info[0], "tokens"), prefix = tokens_from(info[1], "prefix");
+    const auto texts = token_lists_from(info[0], "texts");
+    const auto prefix = tokens_from(info[1], "prefix");
     const auto abort = AbortObject::from(info[3]);
     const KvDtype dtype = guarded(info.Env(), [&] { return parse_dtype(string_from(info[2], "dtype")); });
     Callback callback(info.Env(), info[4]);
     const int priority = info[5].IsUndefined() ? Turn::kBackground : int_from(info[5], "priority");
     const auto work = [=] {
         const LeavesACore modest(priority >= Turn::kBackground);
-        return kvasir::encode_chunk(e.model, tokens, prefix, dtype, abort.get(), throttled(callback));
+        return kvasir::encode_chunks(e.model, texts, prefix, dtype, abort.get(), throttled(callback));
     };
-    const Turn::Request request{.priority = priority, .rows = double(tokens.size()), .abort = abort.get()};
-    return run_async(info.Env(), e.worker, work, ChunkObject::created_on(e.worker), {callback}, {nullptr, request});
+    size_t rows = 0;
+    for (const auto & tokens : texts) rows += tokens.size();
+    const Turn::Request request{.priority = priority, .rows = double(rows), .abort = abort.get()};
+    const auto all_created = [worker = e.worker](Napi::Env env, std::vector<std::shared_ptr<ChunkKv>> & chunks) {
+        Napi::Array list = Napi::Array::New(env, chunks.size());
+        for (size_t i = 0; i < chunks.size(); ++i) list[uint32_t(i)] = ChunkObject::created_on(worker)(env, chunks[i]);
+        return list;
+    };
+    return run_async(info.Env(), e.worker, work, all_created, {callback}, {nullptr, request});
 }
 
 Napi::Value ModelObject::open_chunk(const Napi::CallbackInfo & info) {

@@ -17,7 +17,7 @@ class ModelObject : public ModelWrap<ModelObject, Model, Session> {
     explicit ModelObject(const Napi::CallbackInfo & info) : ModelWrap(info) {}
 
   private:
-    Napi::Value encode_chunk(const Napi::CallbackInfo & info);
+    Napi::Value encode_chunks(const Napi::CallbackInfo & info);
     Napi::Value open_chunk(const Napi::CallbackInfo & info);
     Napi::Value receive_chunk(const Napi::CallbackInfo & info);
     Napi::Value kv_usage(const Napi::CallbackInfo & info);

@@ -295,21 +295,24 @@ bool Session::uses_devices() const {
     return false;
 }
 
-std::shared_ptr<ChunkKv> encode_chunk(const std::shared_ptr<Model> & model, const std::vector<int32_t> & tokens,
-                                      const std::vector<int32_t> & prefix, KvDtype dtype,
-                                      const std::atomic<bool> * abort, const ProgressFn & progress) {
-    require(!tokens.empty(), "a chunk has at least one token");
+std::vector<std::shared_ptr<ChunkKv>> encode_chunks(const std::shared_ptr<Model> & model,
+                                                    const std::vector<std::vector<int32_t>> & texts,
+                                                    const std::vector<int32_t> & prefix, KvDtype dtype,
+                                                    const std::atomic<bool> * abort, const ProgressFn & progress) {
     model->require_unchanged();
-    model->check_tokens(tokens);
-    model->check_tokens(prefix);
     std::vector<int32_t> all = prefix;
-    all.insert(all.end(), tokens.begin(), tokens.end());
+    std::vector<std::shared_ptr<ChunkKv>> chunks;
+    for (const std::vector<int32_t> & tokens : texts) {
+        require(!tokens.empty(), "a chunk has at least one token");
+        chunks.push_back(std::make_shared<ChunkKv>(model->chunk_shape(dtype, all), tokens));
+        all.insert(all.end(), tokens.begin(), tokens.end());
+    }
+    model->check_tokens(all);
     const int n = int(all.size());
     const Hparams & hp = model->hparams();
     KvCache cache(model->chunk_pool());
     cache.allocate(0, n);
     Forward & forward = model->forward();
-    auto chunk = std::make_shared<ChunkKv>(model->chunk_shape(dtype, prefix), tokens);
 
     std::vector<int32_t> positions(static_cast<size_t>(n));
     std::iota(positions.begin(), positions.end(), 0);
@@ -330,12 +333,21 @@ std::shared_ptr<ChunkKv> encode_chunk(const std::shared_ptr<Model> & model, cons
             model->require_unchanged();
             throw no_numbers();
         }
-        const size_t skip = prefix.size() * size_t(hp.layer(il).kv_dim());
-        chunk->store_rows(il, 0, tokens.size(), k.data() + skip, v.data() + skip);
+        size_t row = prefix.size();
+        for (const auto & chunk : chunks) {
+            const size_t at = row * size_t(hp.layer(il).kv_dim()), count = chunk->tokens().size();
+            chunk->store_rows(il, 0, count, k.data() + at, v.data() + at);
+            row += count;
+        }
         if (progress) progress({int64_t(il + 1) * n, int64_t(hp.n_layer_kv) * n});
     }
     model->require_unchanged();
-    return chunk;
+    return chunks;
+}
+
+std::shared_ptr<ChunkKv> encode_chunk(const std::shared_ptr<Model> & model, const std::vector<int32_t> & tokens,
+                                      const std::vector<int32_t> & prefix, KvDtype dtype) {
+    return encode_chunks(model, {tokens}, prefix, dtype, nullptr, nullptr).front();
 }
 
 }  // namespace kvasir

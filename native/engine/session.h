@@ -1,6 +1,6 @@
 #pragma once
-// One conversation's resident KV and its three operations: append (blend a prompt), generate, truncate. encode_chunk()
-// is here as well: it is a short session whose KV becomes a chunk.
+// One conversation's resident KV and its three operations: append (blend a prompt), generate, truncate. encode_chunks()
+// is here as well: it is a short session whose KV becomes chunks.
 //
 // Thread safety: belongs to the model's thread, which also calls `progress` and `on_token`. Any thread may construct a
 // session, read its capacity, and set `abort`.
@@ -100,10 +100,15 @@ class Session : public AnySession {
     int priority_ = 0;  // of the last append and its answer
 };
 
-// Encodes `tokens` alone after `prefix`, whose KV is dropped, so that the chunk's first token does not become an
-// attention sink (CacheBlend's published code cuts BOS off in the same way). BAD_ARGUMENT, OUT_OF_MEMORY, ABORTED.
+// Encodes consecutive chunks in one pass, each after `prefix` and the chunks before it. The KV of `prefix` is dropped,
+// so that no chunk's first token becomes an attention sink (CacheBlend's published code cuts BOS off in the same way).
+// Each chunk is what it would be alone, with all that precedes it as its prefix. BAD_ARGUMENT, OUT_OF_MEMORY, ABORTED.
+std::vector<std::shared_ptr<ChunkKv>> encode_chunks(const std::shared_ptr<Model> & model,
+                                                    const std::vector<std::vector<int32_t>> & texts,
+                                                    const std::vector<int32_t> & prefix, KvDtype dtype,
+                                                    const std::atomic<bool> * abort, const ProgressFn & progress);
+// The same for a single chunk.
 std::shared_ptr<ChunkKv> encode_chunk(const std::shared_ptr<Model> & model, const std::vector<int32_t> & tokens,
-                                      const std::vector<int32_t> & prefix, KvDtype dtype,
-                                      const std::atomic<bool> * abort, const ProgressFn & progress);
+                                      const std::vector<int32_t> & prefix, KvDtype dtype);
 
 }  // namespace kvasir

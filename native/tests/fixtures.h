@@ -34,7 +34,7 @@ inline std::vector<int32_t> ids(int n, int seed = 1) {
 // A chunk encoded after BOS.
 inline std::shared_ptr<ChunkKv> encode(const std::shared_ptr<Model> & m, const std::vector<int32_t> & tokens,
                                        KvDtype dtype = KvDtype::f16) {
-    return encode_chunk(m, tokens, {1}, dtype, nullptr, nullptr);
+    return encode_chunk(m, tokens, {1}, dtype);
 }
 
 inline const StrategySpec kFull{.name = "full"}, kNone{.name = "none"};

@@ -62,7 +62,7 @@ TEST(a_model_truncated_while_encoding_gives_no_chunk) {
         if (progress.done < progress.total) cut(path);
     };
     CHECK_EQ(error_code([&] {
-                 encode_chunk(model, test::ids(20), {}, KvDtype::f16, nullptr, cut_once);
+                 encode_chunks(model, {test::ids(20)}, {}, KvDtype::f16, nullptr, cut_once);
              }),
              std::string("MODEL_CHANGED"));
 }

@@ -178,6 +178,22 @@ TEST(an_f16_chunk_is_converted_to_the_bytes_that_encoding_gives) {
     }
 }
 
+TEST(consecutive_chunks_in_one_pass_are_what_each_is_behind_those_before_it) {
+    for (const char * arch : {"llama", "qwen3", "gemma4"}) {
+        const auto m = tiny(arch);
+        const std::vector<std::vector<int32_t>> texts{ids(90), ids(1, 2), ids(60, 3)};
+        std::vector<int32_t> before = ids(70, 4);
+        const auto together = encode_chunks(m, texts, before, KvDtype::q8_0, nullptr, nullptr);
+        CHECK_EQ(together.size(), texts.size());
+        for (size_t i = 0; i < texts.size(); ++i) {
+            const auto alone = encode_chunk(m, texts[i], before, KvDtype::q8_0);
+            CHECK_EQ(together.at(i)->key(), alone->key());
+            CHECK(bytes_of(*together.at(i)) == bytes_of(*alone));
+            before.insert(before.end(), texts[i].begin(), texts[i].end());
+        }
+    }
+}
+
 TEST(packed_chunks_return_from_their_file_bit_for_bit) {
     const auto m = tiny("gemma4");
     for (const KvDtype dtype : kPackedDtypes) {

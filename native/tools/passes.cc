@@ -63,7 +63,7 @@ std::vector<std::vector<float>> run(const std::shared_ptr<Model> & model, const 
     for (int i = 0; i < o.blends; ++i) {
         std::vector<Segment> segments{{{1}, nullptr}};
         for (int seed : {i, i + 100}) {
-            const auto chunk = encode_chunk(model, tokens(*model, o.tokens, seed), {1}, KvDtype::f16, nullptr, nullptr);
+            const auto chunk = encode_chunk(model, tokens(*model, o.tokens, seed), {1}, KvDtype::f16);
             segments.push_back({{}, chunk});
         }
         segments.push_back({tokens(*model, 20, i + 200), nullptr});

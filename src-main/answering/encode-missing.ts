@@ -51,9 +51,10 @@ export async function encodeMissing<C extends TokensWithLead & { label: string }
     if (store.has(keyFor(model, dtype, { tokens, lead }))) continue;
     try {
       if (await fetchChunk({ tokens, lead, dtype, label }, { model, store, costs, signal })) continue;
-      await encodeAndStore(model, store, { tokens, lead, dtype, label, priority: PRIORITY }, signal, (ms) =>
-        costs.observeEncode(model.info, tokens.length, ms),
-      );
+      await encodeAndStore(model, store, [chunk], {
+        ...{ dtype, label, signal, priority: PRIORITY },
+        onEncoded: (rows, ms) => costs.observeEncode(model.info, rows, ms),
+      });
     } catch (error) {
       if (!(error instanceof KvasirError && REFUSALS.includes(error.code))) throw error;
       onRefused(error);

@@ -51,8 +51,9 @@ export class MissWriter {
     const { store, costs } = this.#options;
     if (store.has(keyFor(model, miss.dtype, miss))) return;
     if (await fetchChunk(miss, { model, store, costs, signal })) return;
-    await encodeAndStore(model, store, miss, signal, (ms) =>
-      costs?.observeEncode(model.info, miss.tokens.length, ms),
-    );
+    await encodeAndStore(model, store, [miss], {
+      ...{ dtype: miss.dtype, label: miss.label, signal },
+      onEncoded: (tokens, ms) => costs?.observeEncode(model.info, tokens, ms),
+    });
   }
 }

@@ -87,19 +87,26 @@ export class Model {
   }
 
   /**
-   * `lead`: tokens that precede the chunk, after the encoding prefix; their KV is dropped too. `priority`: as for
-   * appends; by default the lowest.
+   * Encodes consecutive chunks in one pass: each gets the KV that it would have alone, with the chunks before it as the end
+   * of its lead. `lead`: tokens that precede the first chunk, after the encoding prefix; their KV is dropped.
+   * `priority`: as for appends; by default the lowest.
    */
-  async encodeChunk(
-    tokens: Int32Array,
+  async encodeChunks(
+    texts: readonly Int32Array[],
     dtype: KvDtype,
     { lead = new Int32Array(), priority, ...options }: EncodeOptions = {},
-  ): Promise<ChunkKv> {
+  ): Promise<ChunkKv[]> {
     const behind = Int32Array.of(...this.encodingPrefix, ...lead);
-    const chunk = await withAbort(this.#addon, options.signal, (abort) =>
-      this.#native.encodeChunk(tokens, behind, dtype, abort, options.onProgress, priority),
+    const chunks = await withAbort(this.#addon, options.signal, (abort) =>
+      this.#native.encodeChunks(texts, behind, dtype, abort, options.onProgress, priority),
     );
-    return new ChunkKv(chunk);
+    return chunks.map((chunk) => new ChunkKv(chunk));
+  }
+
+  /** The same for a single chunk. */
+  async encodeChunk(tokens: Int32Array, dtype: KvDtype, options?: EncodeOptions): Promise<ChunkKv> {
+    const [chunk] = await this.encodeChunks([tokens], dtype, options);
+    return chunk as ChunkKv;
   }
 
   /**

@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { NativeAddon, NativeSampledToken, NativeSegment } from './native.ts';
+import type { NativeAddon, NativeChunk, NativeSampledToken, NativeSegment } from './native.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const DEMO = join(ROOT, 'resources', 'models', 'kvasir-demo.gguf');
@@ -42,7 +42,9 @@ describe('the addon is what native.ts says', () => {
   test('classes', async () => {
     const native = await addon.loadModel(DEMO, { threads: 1, device: 'cpu' });
     const session = native.createSession(16);
-    const chunk = await native.encodeChunk(ids(4), new Int32Array(0), 'f16', addon.createAbort());
+    const chunk = (
+      await native.encodeChunks([ids(4)], new Int32Array(0), 'f16', addon.createAbort())
+    )[0] as NativeChunk;
     expect(methods(native)).toEqual(
       [
         'constructor',
@@ -57,7 +59,7 @@ describe('the addon is what native.ts says', () => {
         'importPrefix',
         'detokenize',
         'dispose',
-        'encodeChunk',
+        'encodeChunks',
         'info',
         'openChunk',
         'receiveChunk',
@@ -177,7 +179,7 @@ describe('the addon is what native.ts says', () => {
   test('layers report the deviation of what was recomputed and of what was left', async () => {
     const native = await addon.loadModel(DEMO, { threads: 1, device: 'cpu' });
     const abort = addon.createAbort();
-    const chunk = await native.encodeChunk(ids(40), new Int32Array(0), 'f16', abort);
+    const chunk = (await native.encodeChunks([ids(40)], new Int32Array(0), 'f16', abort))[0] as NativeChunk;
     const session = native.createSession(128);
     const segments = [
       { kind: 'compute', tokens: ids(20) },
@@ -203,7 +205,7 @@ describe('the addon is what native.ts says', () => {
   test('a session tells how far it is from another', async () => {
     const native = await addon.loadModel(DEMO, { threads: 1, device: 'cpu' });
     const abort = addon.createAbort();
-    const chunk = await native.encodeChunk(ids(40), new Int32Array(0), 'f16', abort);
+    const chunk = (await native.encodeChunks([ids(40)], new Int32Array(0), 'f16', abort))[0] as NativeChunk;
     const prompt = async (kind: 'full' | 'none', observe: number) => {
       const session = native.createSession(128);
       const segments: NativeSegment[] = [
@@ -264,7 +266,7 @@ describe('the addon is what native.ts says', () => {
   test('ranges that make up a chunk are the chunk; ranges outside it are misuse', async () => {
     const native = await addon.loadModel(DEMO, { threads: 1, device: 'cpu' });
     const abort = addon.createAbort();
-    const chunk = await native.encodeChunk(ids(40), new Int32Array(0), 'f16', abort);
+    const chunk = (await native.encodeChunks([ids(40)], new Int32Array(0), 'f16', abort))[0] as NativeChunk;
     const logitsOf = async (...chunks: NativeSegment[]): Promise<Float32Array> => {
       const session = native.createSession(128);
       const segments: NativeSegment[] = [{ kind: 'compute', tokens: ids(20) }, ...chunks];

@@ -431,15 +431,18 @@ export interface NativeModel {
   /** `behind`: the text continues other text, so the vocabulary's leading space is not added, nor anything special. */
   tokenize(text: string, addSpecial: boolean, parseSpecial: boolean, behind?: boolean): Int32Array;
   detokenize(tokens: Int32Array, special: boolean): string;
-  /** Encodes `tokens` alone after `prefix` (e.g. BOS), whose KV is dropped; keys are stored without RoPE. */
-  encodeChunk(
-    tokens: Int32Array,
+  /**
+   * Encodes consecutive chunks in one pass, each after `prefix` (e.g. BOS), whose KV is dropped, and the chunks before it;
+   * keys are stored without RoPE.
+   */
+  encodeChunks(
+    texts: readonly Int32Array[],
     prefix: Int32Array,
     dtype: KvDtype,
     abort: NativeAbort,
     onProgress?: (p: NativeProgress) => void,
     priority?: number,
-  ): Promise<NativeChunk>;
+  ): Promise<NativeChunk[]>;
   /**
    * Opens a chunk file: header checked, KV not read. `patienceMs`: how long the drive may take for a call, then and
    * later; absent: no limit. CHUNK_CORRUPT, CHUNK_VERSION, CHUNK_MISMATCH, CHUNK_UNREADABLE.

@@ -14,7 +14,7 @@ async function fixture(cached: boolean[], strategy: Strategy = NONE) {
   const chunks = cached.map((_, i) => model.tokenize(`chunk ${i}`));
   const keys = chunks.map((tokens) => keyFor(model, 'f16', { tokens }));
   for (const [i, tokens] of chunks.entries()) {
-    if (cached[i]) await encodeAndStore(model, store, { tokens, dtype: 'f16', label: '' });
+    if (cached[i]) await encodeAndStore(model, store, [{ tokens }], { dtype: 'f16', label: '' });
   }
   const parts: PromptPart[] = [
     { kind: 'text', tokens: Int32Array.of(1) },
@@ -145,14 +145,34 @@ describe('blend', () => {
   test('a chunk stored in f16 is converted instead of computed again', async () => {
     const model = new FakeModel();
     const store = new FakeStore();
-    const chunk = { tokens: Int32Array.of(1, 2), label: '' };
+    const chunk = { tokens: Int32Array.of(1, 2) };
     const times: number[] = [];
-    await encodeAndStore(model, store, { ...chunk, dtype: 'q8_0' }, undefined, (ms) => times.push(ms));
+    const onEncoded = (_: number, ms: number): void => void times.push(ms);
+    await encodeAndStore(model, store, [chunk], { dtype: 'q8_0', label: '', onEncoded });
     expect([model.encoded, times.length]).toEqual([1, 1]);
-    await encodeAndStore(model, store, { ...chunk, dtype: 'f16' });
+    await encodeAndStore(model, store, [chunk], { dtype: 'f16', label: '' });
     expect(model.encoded).toBe(2); // q8_0 has lost bits
-    await encodeAndStore(model, store, { ...chunk, dtype: 'q4' }, undefined, (ms) => times.push(ms));
+    await encodeAndStore(model, store, [chunk], { dtype: 'q4', label: '', onEncoded });
     expect([model.encoded, times.length]).toEqual([2, 1]);
     expect(store.chunks.get(keyFor(model, 'q4', chunk))?.dtype).toBe('q4');
+  });
+
+  test('chunks that follow each other are encoded in one pass', async () => {
+    const model = new FakeModel();
+    const store = new FakeStore();
+    const [a, b, c, d] = [
+      { tokens: Int32Array.of(1, 2), lead: Int32Array.of(9) },
+      { tokens: Int32Array.of(3), lead: Int32Array.of(9, 1, 2) },
+      { tokens: Int32Array.of(4), lead: Int32Array.of(9, 1, 2) },
+      { tokens: Int32Array.of(5), lead: Int32Array.of(9, 1, 2, 4) },
+    ] as const;
+    const passes: number[] = [];
+    const options = { label: '', onEncoded: (tokens: number) => void passes.push(tokens) };
+    await encodeAndStore(model, store, [a, b, c, d], { dtype: 'f16', ...options });
+    expect([passes, store.chunks.size]).toEqual([[4, 5], 4]);
+    store.chunks.delete(keyFor(model, 'f16', b));
+    await encodeAndStore(model, store, [a, b], { dtype: 'q8_0', ...options });
+    expect(passes).toEqual([4, 5, 4]); // only b, after what precedes it
+    expect([a, b].every((chunk) => store.has(keyFor(model, 'q8_0', chunk)))).toBe(true);
   });
 });

@@ -1,8 +1,8 @@
-import type { GgufInfo, Model, Session, SessionDeviation } from '../engine/engine.ts';
+import type { ChunkKv, GgufInfo, KvDtype, Model, Session, SessionDeviation } from '../engine/engine.ts';
 import { whyNotBlended } from '../../src-shared/blending.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { chunkKey, type ChunkStore } from '../kvstore/store.ts';
-import type { KvDtype } from '../engine/engine.ts';
+import { sameTokens } from '../platform/token-bytes.ts';
 
 /** The part of a session that fusing needs; the engine's Session implements it. */
 export type FusionSession = Pick<
@@ -46,6 +46,7 @@ export type FusionModel = Pick<
   | 'bytesPerToken'
   | 'bytesPerSession'
   | 'encodeChunk'
+  | 'encodeChunks'
   | 'openChunk'
   | 'setKvBudget'
   | 'onDevice'
@@ -85,7 +86,7 @@ export function requireBlending(name: string, { info }: Pick<FusionModel, 'info'
   );
 }
 
-/** A chunk's token ids, and its lead: those of the headings above it, which it is encoded with. */
+/** A chunk's token ids, and its lead: those of the headings and the text that it is encoded after. */
 export interface TokensWithLead {
   tokens: Int32Array;
   lead?: Int32Array | undefined;
@@ -100,37 +101,60 @@ export function keyFor(
   return chunkKey({ fingerprint: model.info.fingerprint, prefix: model.encodingPrefix, lead, dtype, tokens });
 }
 
+/** Whether a chunk is encoded after everything that another one is, and that one itself: one pass then encodes both. */
+export function follows(next: TokensWithLead, { tokens, lead }: TokensWithLead): boolean {
+  return sameTokens(next.lead ?? new Int32Array(), Int32Array.of(...(lead ?? []), ...tokens));
+}
+
+interface EncodeOptions {
+  dtype: KvDtype;
+  label: string;
+  /** As for Model.encodeChunk. */
+  priority?: number;
+  /** As for ChunkStore.put. */
+  ahead?: boolean;
+  signal?: AbortSignal | undefined;
+  /** The tokens of each pass, with those of the lead, and its milliseconds. */
+  onEncoded?: (tokens: number, ms: number) => void;
+}
+
 /**
- * Computes a chunk's KV and stores it; `priority` as for Model.encodeChunk, `ahead` as for ChunkStore.put. A chunk that is stored in
- * f16 is converted, which gives the same bytes in milliseconds. ABORTED, CACHE_FULL, DISK_FULL, STORE_READ_ONLY. Returns the bytes of KV;
- * calls `onEncoded` with the computing time in milliseconds.
+ * Computes the KV of chunks and stores it; those that follow each other are encoded in one pass. A chunk that is stored in f16 is
+ * converted, which gives the same bytes in milliseconds. ABORTED, CACHE_FULL, DISK_FULL, STORE_READ_ONLY; the first chunks may be stored
+ * by then.
  */
 export async function encodeAndStore(
   model: FusionModel,
   store: ChunkCache,
-  {
-    dtype,
-    label,
-    priority,
-    ahead,
-    ...chunk
-  }: TokensWithLead & { dtype: KvDtype; label: string; priority?: number; ahead?: boolean },
-  signal?: AbortSignal,
-  onEncoded?: (ms: number) => void,
-): Promise<number> {
-  const exact = dtype === 'f16' ? undefined : keyFor(model, 'f16', chunk);
-  const converted =
-    exact !== undefined && store.has(exact)
-      ? await store.borrow(exact, model, (kv) => kv.converted(dtype))
-      : undefined;
-  const started = performance.now();
-  const kv =
-    converted ?? (await model.encodeChunk(chunk.tokens, dtype, { lead: chunk.lead, signal, priority }));
-  if (!converted) onEncoded?.(performance.now() - started);
-  try {
+  chunks: readonly TokensWithLead[],
+  { dtype, label, priority, ahead, signal, onEncoded }: EncodeOptions,
+): Promise<void> {
+  const put = async (chunk: TokensWithLead, kv: ChunkKv): Promise<void> => {
     await store.put(keyFor(model, dtype, chunk), kv, { label, ahead });
-    return kv.bytes;
-  } finally {
-    kv.dispose();
+  };
+  const passes: TokensWithLead[][] = [];
+  for (const chunk of chunks) {
+    const exact = dtype === 'f16' ? undefined : keyFor(model, 'f16', chunk);
+    const converted =
+      exact !== undefined && store.has(exact)
+        ? await store.borrow(exact, model, (kv) => kv.converted(dtype))
+        : undefined;
+    const last = passes.at(-1);
+    if (converted) await put(chunk, converted).finally(() => converted.dispose());
+    else if (last && follows(chunk, last.at(-1) as TokensWithLead)) last.push(chunk);
+    else passes.push([chunk]);
+  }
+  for (const pass of passes) {
+    const { lead } = pass[0] as TokensWithLead;
+    const texts = pass.map(({ tokens }) => tokens);
+    const started = performance.now();
+    const encoded = await model.encodeChunks(texts, dtype, { lead, signal, priority });
+    const rows = texts.reduce((sum, { length }) => sum + length, lead?.length ?? 0);
+    onEncoded?.(rows, performance.now() - started);
+    try {
+      for (const [i, kv] of encoded.entries()) await put(pass[i] as TokensWithLead, kv);
+    } finally {
+      for (const kv of encoded) kv.dispose();
+    }
   }
 }

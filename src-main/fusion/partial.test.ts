@@ -13,7 +13,7 @@ async function fixture(passage: Int32Array, ...stored: Int32Array[]) {
   const model = new FakeModel();
   const store = new FakeStore();
   const session = model.createSession(1000);
-  for (const tokens of stored) await encodeAndStore(model, store, { tokens, dtype: 'f16', label: '' });
+  for (const tokens of stored) await encodeAndStore(model, store, [{ tokens }], { dtype: 'f16', label: '' });
   const parts: PromptPart[] = [
     { kind: 'text', tokens: Int32Array.of(1) },
     { kind: 'chunk', tokens: passage },

@@ -159,22 +159,22 @@ describe('from a folder to the cache', () => {
     expect(fixture.info(id)).toMatchObject({ pending: 0 });
   });
 
-  test('large chunks are encoded after the text before them as well', async () => {
-    const fixture = new ServiceFixture({ 'a.md': `# Ships\n\n${paragraphs(60)}` });
+  test('large chunks are encoded after the text before them as well, several in one pass', async () => {
+    const fixture = new ServiceFixture({ 'a.md': `# Ships\n\n${paragraphs(200)}` });
     fixture.models.use(fixture.model, 256);
-    const { id } = await fixture.library();
+    const { id, cachedChunks } = await fixture.library();
     const { chunkTable } = fixture.catalogue;
     const set = chunkTable.findSet(Number(id), fixture.model.info.fingerprint, 256) ?? 0;
     const chunks = [...chunkTable.inReadingOrder(set)];
-    expect(chunks.length).toBeGreaterThan(4);
     const said = (tokens: Int32Array) => fixture.model.detokenize(tokens);
     for (const [i, { lead }] of chunks.entries()) {
       const before = said(Int32Array.from(chunks.slice(0, i).flatMap(({ tokens }) => [...tokens])));
-      const [heading, text] = [said(lead).slice(0, 9), said(lead).slice(9)];
-      expect(lead.length).toBeLessThanOrEqual(64 + 512);
-      if (i === 0) expect(lead).toHaveLength(0);
-      else expect([heading, before.endsWith(text), text.length > 200]).toEqual(['# Ships\n\n', true, true]);
+      const text = before.endsWith(said(lead)) ? said(lead) : said(lead).replace('# Ships\n\n', '');
+      expect([before.endsWith(text), text.length > 200]).toEqual([true, i > 0]);
     }
+    expect([fixture.model.encoded, cachedChunks]).toEqual([chunks.length, chunks.length]);
+    expect(fixture.model.passes).toBeGreaterThan(2);
+    expect(fixture.model.passes).toBeLessThan(chunks.length / 2);
   });
 
   test('a renamed file is the same document', async () => {

@@ -72,7 +72,7 @@ export async function fixture({
   const { all: passages, gone, retrieval, passages: library } = listedLibrary(model, TEXTS, unready);
   if (precompute) {
     for (const { tokens } of passages)
-      await encodeAndStore(model, store, { tokens, dtype: 'f16', label: '' });
+      await encodeAndStore(model, store, [{ tokens }], { dtype: 'f16', label: '' });
   }
   const active: NamedModel<FusionModel> = { name: 'Fake', model };
   const listeners: ((now: NamedModel<FusionModel>) => void)[] = [];

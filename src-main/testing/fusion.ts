@@ -118,6 +118,8 @@ export class FakeModel implements FusionModel {
   readonly next: string[] = [];
   readonly beforeToken: (index: number) => Promise<void>;
   encoded = 0;
+  /** How many passes encoded them. */
+  passes = 0;
   /** The lead of each of them, without BOS. */
   readonly leads: string[] = [];
   readonly #tokenizer = new FakeTokenizer();
@@ -189,6 +191,21 @@ export class FakeModel implements FusionModel {
 
   onDevice(key: string): boolean {
     return this.there.has(key);
+  }
+
+  async encodeChunks(
+    texts: readonly Int32Array[],
+    dtype: KvDtype,
+    { lead = new Int32Array(), ...options }: { lead?: Int32Array; signal?: AbortSignal } = {},
+  ): Promise<ChunkKv[]> {
+    this.passes++;
+    const chunks: ChunkKv[] = [];
+    let before = lead;
+    for (const tokens of texts) {
+      chunks.push(await this.encodeChunk(tokens, dtype, { ...options, lead: before }));
+      before = Int32Array.of(...before, ...tokens);
+    }
+    return chunks;
   }
 
   async encodeChunk(

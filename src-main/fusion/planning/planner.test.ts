@@ -36,7 +36,7 @@ async function fixtureWith(unmeasured: StrategyChoice | undefined, stored: reado
   const model = new FakeModel();
   for (const done of machine.profile()) costs.observe(model.info, done);
   const store = new FakeStore();
-  for (const tokens of stored) await encodeAndStore(model, store, { tokens, dtype: 'f16', label: '' });
+  for (const tokens of stored) await encodeAndStore(model, store, [{ tokens }], { dtype: 'f16', label: '' });
   const similar = vi.spyOn(store, 'similar');
   const planner = new Planner({
     costs,
@@ -110,7 +110,7 @@ test.each([[undefined, 'query']] as const)(
       ...source,
     }));
     const choiceFor = async (chunk: Pick<PromptPart, 'lead' | 'source'>) => {
-      await encodeAndStore(model, store, { tokens: OLD, lead: chunk.lead, dtype: 'f16', label: '' });
+      await encodeAndStore(model, store, [{ tokens: OLD, lead: chunk.lead }], { dtype: 'f16', label: '' });
       const parts: PromptPart[] = [
         { kind: 'chunk', tokens: OLD, ...chunk },
         { kind: 'text', tokens: Int32Array.of(9) },

@@ -35,7 +35,7 @@ export async function chatClient(options: {
   const model = new FakeModel(options.model);
   const store = new FakeStore();
   const { all, passages, retrieval } = listedLibrary(model, TEXTS);
-  for (const { tokens } of all) await encodeAndStore(model, store, { tokens, dtype: 'f16', label: '' });
+  for (const { tokens } of all) await encodeAndStore(model, store, [{ tokens }], { dtype: 'f16', label: '' });
   const costs = new CostModel(join(dir, 'costs.json'));
   const gate = new Gate();
   const events = new EventBus();

@@ -4,17 +4,11 @@ import type { Catalogue } from '../../catalogue/catalogue.ts';
 import type { TextChunk } from '../../catalogue/chunk-table.ts';
 import { chunkText } from './chunker.ts';
 import type { DocumentRow } from '../../catalogue/document-table.ts';
+import { headingsBelow, leadsOf } from './leads.ts';
 import { unchangedChunks } from './unchanged-chunks.ts';
 import { textKindOf } from '../formats/formats.ts';
 import { sameTokens } from '../../platform/token-bytes.ts';
 import { TimeSlice } from '../../platform/time-slice.ts';
-
-/** Maximum for the headings in a lead, which are recomputed for every chunk. The headings nearest to the chunk are kept. */
-const HEADING_TOKENS = 64;
-/** Maximum for the text before a chunk in its lead (decision 0249). */
-const TEXT_TOKENS = 512;
-/** Smaller chunks get no text in their lead: it would multiply their encoding time. */
-const SMALL_CHUNK = 256;
 
 /** The model, chunk size and set that chunks are created for. */
 interface CutTarget {
@@ -47,9 +41,13 @@ export class DocumentCutter {
     await this.#dropOtherVersions(document, chunkSetId, signal);
     const existing = chunkTable.existing(chunkSetId, document.id);
     const cut = await this.#chunks(document, target, existing, signal);
-    const chunks = cut.map((chunk, ordinal) =>
-      asRow(document, chunk, ordinal, textBefore(cut, ordinal, target), target),
-    );
+    const chunks: CutChunk[] = [];
+    const slice = new TimeSlice();
+    for (const lead of leadsOf(cut, { ...target, title: document.title })) {
+      const ordinal = chunks.length;
+      chunks.push(asRow(document, cut[ordinal] as TextChunk, ordinal, lead));
+      await slice.step(signal);
+    }
     chunkTable.begin(chunkSetId, document.id);
     await this.#store(document, chunkSetId, existing, chunks, signal);
     const tokens = chunks.reduce((sum, chunk) => sum + chunk.tokens.length, 0);
@@ -173,32 +171,9 @@ function match(
 
 function asRow(
   { title }: DocumentRow,
-  { headings, above, ...chunk }: TextChunk,
+  { start, end, text, tokens, headings }: TextChunk,
   ordinal: number,
-  before: Int32Array,
-  { model }: CutTarget,
+  lead: Int32Array,
 ): CutChunk {
-  // The beginning of a document states its topic.
-  const led = ordinal === 0 ? new Int32Array() : headingLead(withTitle(title, above), model);
-  const lead = Int32Array.of(...led, ...before);
-  return { ...chunk, ordinal, title: withTitle(title, headings).join(' › '), lead };
-}
-
-/** The tokens directly before a chunk in its document, up to the lead's limit. */
-function textBefore(chunks: readonly TextChunk[], ordinal: number, { chunkTokens }: CutTarget): Int32Array {
-  if (chunkTokens < SMALL_CHUNK) return new Int32Array();
-  const tokens: number[] = [];
-  for (let i = ordinal - 1; i >= 0 && tokens.length < TEXT_TOKENS; i--)
-    tokens.unshift(...(chunks[i]?.tokens ?? []));
-  return Int32Array.from(tokens.slice(-TEXT_TOKENS));
-}
-
-/** Headings in Markdown: of all formats, the one that models have read most. */
-function headingLead(headings: readonly string[], model: Pick<FusionModel, 'tokenize'>): Int32Array {
-  const lines = headings.map((heading, i) => `${'#'.repeat(i + 1)} ${heading}\n`);
-  return model.tokenize(`${lines.join('')}\n`).slice(-HEADING_TOKENS);
-}
-
-function withTitle(title: string, headings: readonly string[]): readonly string[] {
-  return headings[0] === title ? headings : [title, ...headings];
+  return { start, end, text, tokens, ordinal, title: headingsBelow(title, headings).join(' › '), lead };
 }

@@ -4,6 +4,7 @@ import { KV_DTYPES } from '../../../src-shared/kv-dtype.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
 import type { ChunkCache, FusionModel } from '../../fusion/model.ts';
 import type { CostModel } from '../../fusion/planning/cost-model.ts';
+import { meanPass } from './leads.ts';
 import { Meter } from './meter.ts';
 import { targetOf, type ChunkModel } from './targets.ts';
 import { systemClock } from '../../platform/clock.ts';
@@ -54,11 +55,12 @@ export async function precomputePlan(
   };
 }
 
-/** Milliseconds to encode a token of a full chunk; null until the model was measured on this machine. */
+/** Milliseconds to encode a token of a long document; null until the model was measured on this machine. */
 export function predictedMsPerToken(
   { model, chunkTokens }: Pick<ChunkModel, 'chunkTokens'> & { model: Pick<FusionModel, 'info'> },
   costs: CostModel | undefined,
 ): number | null {
-  const ms = costs?.fullPrefill(model.info, chunkTokens) ?? null;
-  return ms === null ? null : ms / chunkTokens;
+  const pass = meanPass(chunkTokens);
+  const ms = costs?.fullPrefill(model.info, pass.lead + pass.tokens) ?? null;
+  return ms === null ? null : ms / pass.tokens;
 }

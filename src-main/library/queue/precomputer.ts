@@ -1,6 +1,6 @@
 import { fetchChunk } from '../../fusion/fetch-chunk.ts';
 import type { CostModel } from '../../fusion/planning/cost-model.ts';
-import { encodeAndStore, type ChunkCache, type TokensWithLead } from '../../fusion/model.ts';
+import { encodeAndStore, follows, type ChunkCache, type TokensWithLead } from '../../fusion/model.ts';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { chunkKey } from '../../kvstore/store.ts';
 import { throwIfAborted } from '../../platform/abort.ts';
@@ -34,6 +34,11 @@ export interface ChunkDone extends ChunkTokens {
   total: number;
 }
 
+/** A chunk that must be computed, or what became of it otherwise. */
+type Looked = { chunk: TokensWithLead; bytes: number } | { outcome?: keyof ChunkTokens; length: number };
+
+const NOTHING: ChunkTokens = { computedTokens: 0, fetchedTokens: 0, leftOutTokens: 0 };
+
 /** The last step of a document: the KV of those of its chunks that the store lacks. */
 export class DocumentPrecomputer {
   readonly #options: PrecomputerOptions;
@@ -43,9 +48,9 @@ export class DocumentPrecomputer {
   }
 
   /**
-   * Computes chunk by chunk, at lower priority than questions, and stores each immediately. Chunks that other machines share are fetched
-   * instead. Chunks that the disk budget cannot hold are left out: storing them would only evict their equals. False when
-   * `onChunk` ended it before the last chunk. ABORTED, DISK_FULL, STORE_READ_ONLY.
+   * Computes at lower priority than questions, in one pass what follows each other, and stores each pass at once. Chunks that other
+   * machines share are fetched instead. Chunks that the disk budget cannot hold are left out: storing them would only evict their
+   * equals. False when `onChunk` ended it before the last chunk. ABORTED, DISK_FULL, STORE_READ_ONLY.
    */
   async precompute(
     document: DocumentRow,
@@ -55,16 +60,17 @@ export class DocumentPrecomputer {
     signal: AbortSignal | undefined,
   ): Promise<boolean> {
     if (!target.blends) return true; // since it was queued, a model without KV of chunks came into use
-    const { catalogue } = this.#options;
-    const ids = catalogue.chunkTable.ids(chunkSetId, document.id);
+    const ids = this.#options.catalogue.chunkTable.ids(chunkSetId, document.id);
     const slice = new TimeSlice();
     await this.#locate(ids, target, slice);
-    for (const [index, id] of ids.entries()) {
+    let done = 0;
+    for await (const looked of this.#passes(ids, document, target, signal)) {
       await slice.step(signal);
       throwIfAborted(signal);
-      const tokens = await this.chunk(id, document, target, signal);
-      const goesOn = onChunk({ done: index + 1, total: ids.length, ...tokens });
-      if (!goesOn && index + 1 < ids.length) return false;
+      let goesOn = true;
+      for (const tokens of await this.#finish(looked, document, target, signal))
+        goesOn = onChunk({ done: ++done, total: ids.length, ...tokens });
+      if (!goesOn && done < ids.length) return false;
     }
     return true;
   }
@@ -72,21 +78,90 @@ export class DocumentPrecomputer {
   /** Computes or fetches one chunk, if the store lacks it and has room. `found`: a search found it. As precompute(). */
   async chunk(
     id: number,
-    { path }: Pick<DocumentRow, 'path'>,
+    document: Pick<DocumentRow, 'path'>,
     target: Target,
     signal: AbortSignal | undefined,
     found = false,
   ): Promise<ChunkTokens> {
-    const { catalogue, store } = this.#options;
-    const tokens = { computedTokens: 0, fetchedTokens: 0, leftOutTokens: 0 };
+    const looked = await this.#look(id, document, target, { signal, found });
+    const [tokens = NOTHING] = await this.#finish([looked], document, target, signal);
+    return tokens;
+  }
+
+  /** The chunks in order; those that one pass computes come together. */
+  async *#passes(
+    ids: readonly number[],
+    document: DocumentRow,
+    target: Target,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<Looked[]> {
+    let pass: Looked[] = [];
+    let bytes = 0;
+    for (const id of ids) {
+      const last = pass.at(-1);
+      const next = await this.#look(id, document, target, { signal, bytes });
+      const joins = last && 'chunk' in last && 'chunk' in next && follows(next.chunk, last.chunk);
+      if (last && !joins) {
+        yield pass;
+        [pass, bytes] = [[], 0];
+      }
+      pass.push(next);
+      bytes += 'chunk' in next ? next.bytes : 0;
+    }
+    if (pass.length > 0) yield pass;
+  }
+
+  /** Whether a chunk must be computed: not if it is stored, shared, or has no room beside the `bytes` that are computed with it. */
+  async #look(
+    id: number,
+    { path: label }: Pick<DocumentRow, 'path'>,
+    target: Target,
+    {
+      signal,
+      found = false,
+      bytes = 0,
+    }: { signal: AbortSignal | undefined; found?: boolean; bytes?: number },
+  ): Promise<Looked> {
+    const { catalogue, store, models, costs } = this.#options;
     const chunk = catalogue.chunkTable.tokens(id);
-    if (!chunk) return tokens;
+    if (!chunk) return { length: 0 };
     const key = chunkKey({ ...target, ...chunk });
     if (found) store.found(key);
+    const { length } = chunk.tokens;
     // A chunk in a folder that is not connected is only computed again for a question.
-    if (!store.has(key) && !store.isAway(key))
-      tokens[await this.#store(key, chunk, path, target, signal)] = chunk.tokens.length;
-    return tokens;
+    if (store.has(key) || store.isAway(key)) return { length };
+    const model = models.active?.model;
+    const own = length * (model?.bytesPerToken(target.dtype) ?? 0);
+    if (!store.hasRoom(bytes + own, key)) return { outcome: 'leftOutTokens', length };
+    const shared = { ...chunk, dtype: target.dtype, label };
+    if (model?.blends === true && (await fetchChunk(shared, { model, store, costs, signal })))
+      return { outcome: 'fetchedTokens', length };
+    return { chunk, bytes: own };
+  }
+
+  /** Computes what must be, and tells what became of each. */
+  async #finish(
+    looked: readonly Looked[],
+    { path: label }: Pick<DocumentRow, 'path'>,
+    target: Target,
+    signal: AbortSignal | undefined,
+  ): Promise<ChunkTokens[]> {
+    const { store } = this.#options;
+    const chunks = looked.flatMap((each) => ('chunk' in each ? [each.chunk] : []));
+    if (chunks.length > 0) {
+      try {
+        await this.#compute(chunks, label, target, signal);
+      } catch (error) {
+        // A question's chunks have taken the room meanwhile.
+        if (!(error instanceof KvasirError && error.code === 'CACHE_FULL')) throw error;
+      }
+    }
+    return looked.map((each) => {
+      if (!('chunk' in each)) return { ...NOTHING, ...(each.outcome && { [each.outcome]: each.length }) };
+      const { length } = each.chunk.tokens;
+      const isStored = store.has(chunkKey({ ...target, ...each.chunk }));
+      return { ...NOTHING, [isStored ? 'computedTokens' : 'leftOutTokens']: length };
+    });
   }
 
   /** Asks in a single request which of the chunks other machines have: one by one, each would take a round trip. */
@@ -102,41 +177,8 @@ export class DocumentPrecomputer {
     await store.shared.locate(keys);
   }
 
-  /** Fetches or computes a chunk, if the store has room for it. */
-  async #store(
-    key: string,
-    chunk: TokensWithLead,
-    label: string,
-    target: Target,
-    signal: AbortSignal | undefined,
-  ): Promise<keyof ChunkTokens> {
-    const { store, models } = this.#options;
-    const bytes = chunk.tokens.length * (models.active?.model.bytesPerToken(target.dtype) ?? 0);
-    if (!store.hasRoom(bytes, key)) return 'leftOutTokens';
-    if (await this.#fetch(chunk, label, target, signal)) return 'fetchedTokens';
-    try {
-      await this.#compute(chunk, label, target, signal);
-      return 'computedTokens';
-    } catch (error) {
-      // A question's chunks have taken the room meanwhile.
-      if (error instanceof KvasirError && error.code === 'CACHE_FULL') return 'leftOutTokens';
-      throw error;
-    }
-  }
-
-  async #fetch(
-    chunk: TokensWithLead,
-    label: string,
-    { dtype }: Target,
-    signal: AbortSignal | undefined,
-  ): Promise<boolean> {
-    const { store, models, costs } = this.#options;
-    const model = models.active?.model;
-    return model?.blends === true && fetchChunk({ ...chunk, dtype, label }, { model, store, costs, signal });
-  }
-
   async #compute(
-    chunk: TokensWithLead,
+    chunks: readonly TokensWithLead[],
     label: string,
     target: Target,
     signal: AbortSignal | undefined,
@@ -147,11 +189,11 @@ export class DocumentPrecomputer {
       if (!active?.model.blends || !isSameTarget(target, targetOf(active, target.dtype))) {
         throw new KvasirError('ABORTED', 'Another model is in use.');
       }
-      const encoded = { ...chunk, dtype: target.dtype, label, ahead: true };
       const { info } = active.model;
-      await encodeAndStore(active.model, store, encoded, each, (ms) =>
-        costs?.observeEncode(info, chunk.tokens.length, ms),
-      );
+      await encodeAndStore(active.model, store, chunks, {
+        ...{ dtype: target.dtype, label, ahead: true, signal: each },
+        onEncoded: (tokens, ms) => costs?.observeEncode(info, tokens, ms),
+      });
     }, signal);
   }
 }
