@@ -5,6 +5,7 @@ import type { CostModel } from '../fusion/planning/cost-model.ts';
 import {
   encodeAndStore,
   keyFor,
+  passesOf,
   type ChunkCache,
   type FusionModel,
   type TokensWithLead,
@@ -45,24 +46,28 @@ export async function encodeMissing<C extends TokensWithLead & { label: string }
   if (!storeMisses || !blends) return null;
   const started = clock.now();
   const encoded = { chunks: 0, tokens: 0, ms: 0 };
-  for (const chunk of chunks) {
-    throwIfAborted(signal);
-    const { tokens, lead, label } = chunk;
-    if (store.has(keyFor(model, dtype, { tokens, lead }))) continue;
-    try {
-      if (await fetchChunk({ tokens, lead, dtype, label }, { model, store, costs, signal })) continue;
-      await encodeAndStore(model, store, [chunk], {
-        ...{ dtype, label, signal, priority: PRIORITY },
+  try {
+    const missing: C[] = [];
+    for (const chunk of chunks) {
+      throwIfAborted(signal);
+      if (store.has(keyFor(model, dtype, chunk))) continue;
+      if (!(await fetchChunk({ ...chunk, dtype }, { model, store, costs, signal }))) missing.push(chunk);
+    }
+    for (const pass of passesOf(missing)) {
+      throwIfAborted(signal);
+      await encodeAndStore(model, store, pass, {
+        ...{ dtype, label: pass[0]?.label ?? '', signal, priority: PRIORITY },
         onEncoded: (rows, ms) => costs.observeEncode(model.info, rows, ms),
       });
-    } catch (error) {
-      if (!(error instanceof KvasirError && REFUSALS.includes(error.code))) throw error;
-      onRefused(error);
-      break;
+      for (const chunk of pass) {
+        encoded.chunks++;
+        encoded.tokens += chunk.tokens.length;
+        onEncoded?.(chunk);
+      }
     }
-    encoded.chunks++;
-    encoded.tokens += tokens.length;
-    onEncoded?.(chunk);
+  } catch (error) {
+    if (!(error instanceof KvasirError && REFUSALS.includes(error.code))) throw error;
+    onRefused(error);
   }
   return encoded.chunks > 0 ? { ...encoded, ms: clock.now() - started } : null;
 }

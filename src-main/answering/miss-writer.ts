@@ -35,7 +35,8 @@ export class MissWriter {
   }
 
   write(model: FusionModel, misses: readonly Miss[]): void {
-    for (const miss of misses) this.#tasks.add((signal) => this.#store(model, miss, signal));
+    const byFormat = Map.groupBy(misses, ({ dtype, label }) => `${dtype} ${label}`);
+    for (const alike of byFormat.values()) this.#tasks.add((signal) => this.#store(model, alike, signal));
   }
 
   idle(): Promise<void> {
@@ -47,12 +48,17 @@ export class MissWriter {
     return this.#tasks.stop();
   }
 
-  async #store(model: FusionModel, miss: Miss, signal: AbortSignal): Promise<void> {
+  async #store(model: FusionModel, misses: readonly Miss[], signal: AbortSignal): Promise<void> {
     const { store, costs } = this.#options;
-    if (store.has(keyFor(model, miss.dtype, miss))) return;
-    if (await fetchChunk(miss, { model, store, costs, signal })) return;
-    await encodeAndStore(model, store, [miss], {
-      ...{ dtype: miss.dtype, label: miss.label, signal },
+    const missing: Miss[] = [];
+    for (const miss of misses) {
+      if (store.has(keyFor(model, miss.dtype, miss))) continue;
+      if (!(await fetchChunk(miss, { model, store, costs, signal }))) missing.push(miss);
+    }
+    const [first] = missing;
+    if (!first) return;
+    await encodeAndStore(model, store, missing, {
+      ...{ dtype: first.dtype, label: first.label, signal },
       onEncoded: (tokens, ms) => costs?.observeEncode(model.info, tokens, ms),
     });
   }

@@ -1,6 +1,6 @@
 import { fetchChunk } from '../../fusion/fetch-chunk.ts';
 import type { CostModel } from '../../fusion/planning/cost-model.ts';
-import { encodeAndStore, follows, type ChunkCache, type TokensWithLead } from '../../fusion/model.ts';
+import { encodeAndStore, textBetween, type ChunkCache, type TokensWithLead } from '../../fusion/model.ts';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { chunkKey } from '../../kvstore/store.ts';
 import { throwIfAborted } from '../../platform/abort.ts';
@@ -88,7 +88,7 @@ export class DocumentPrecomputer {
     return tokens;
   }
 
-  /** The chunks in order; those that one pass computes come together. */
+  /** The chunks in order; those that one pass computes come together, with what need not be computed among them. */
   async *#passes(
     ids: readonly number[],
     document: DocumentRow,
@@ -98,10 +98,10 @@ export class DocumentPrecomputer {
     let pass: Looked[] = [];
     let bytes = 0;
     for (const id of ids) {
-      const last = pass.at(-1);
       const next = await this.#look(id, document, target, { signal, bytes });
-      const joins = last && 'chunk' in last && 'chunk' in next && follows(next.chunk, last.chunk);
-      if (last && !joins) {
+      const last = pass.findLast((each) => 'chunk' in each);
+      const begins = 'chunk' in next && !(last && textBetween(last.chunk, next.chunk));
+      if (begins && pass.length > 0) {
         yield pass;
         [pass, bytes] = [[], 0];
       }
