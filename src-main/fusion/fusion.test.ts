@@ -170,7 +170,7 @@ describe('blend', () => {
     const passes: number[] = [];
     const options = { label: '', onEncoded: (tokens: number) => void passes.push(tokens) };
     const areStored = (dtype: KvDtype) => [a, b, c, d].map((each) => store.has(keyFor(model, dtype, each)));
-    await encodeAndStore(model, store, [d, b, c, a], { dtype: 'f16', ...options });
+    await encodeAndStore(model, store, [d, b, c, a, b], { dtype: 'f16', ...options });
     // a, b and d with what lies between them; c after its lead.
     expect([passes, areStored('f16'), store.chunks.size]).toEqual([[7, 4], [true, true, true, true], 4]);
     store.chunks.delete(keyFor(model, 'f16', b));

@@ -116,16 +116,21 @@ export function textBetween(
   return continues ? later.subarray(end) : undefined;
 }
 
-/** Chunks by the pass that encodes them: each but the first of a pass continues the text of the one before it. */
+/** Chunks, without repetitions, by the pass that encodes them: each but the first of a pass continues the text of the one before it. */
 export function passesOf<C extends TokensWithLead>(chunks: readonly C[]): C[][] {
   const passes: C[][] = [];
   const lengthOf = ({ lead = NO_TOKENS }: C): number => lead.length;
   for (const chunk of chunks.toSorted((a, b) => lengthOf(a) - lengthOf(b))) {
+    const isLast = (pass: C[]): boolean => isSame(pass.at(-1) as C, chunk);
     const begun = passes.find((pass) => textBetween(pass.at(-1) as C, chunk));
     if (begun) begun.push(chunk);
-    else passes.push([chunk]);
+    else if (!passes.some(isLast)) passes.push([chunk]);
   }
   return passes;
+}
+
+function isSame(one: TokensWithLead, other: TokensWithLead): boolean {
+  return sameTokens(one.tokens, other.tokens) && sameTokens(one.lead ?? NO_TOKENS, other.lead ?? NO_TOKENS);
 }
 
 interface EncodeOptions {

@@ -29,18 +29,26 @@ export function* leadsOf(
   chunks: readonly LedChunk[],
   { title, chunkTokens, model }: LeadOptions,
 ): Generator<Int32Array> {
-  const hashes = chunkTokens < SMALL_CHUNK ? undefined : chunks.map(({ tokens }) => hashOf(tokens));
+  const isSmall = chunkTokens < SMALL_CHUNK;
+  const hashes: number[] = [];
+  // As they are needed: the caller pauses between leads.
+  const hashAt = (i: number): number => (hashes[i] ??= hashOf(chunks[i]?.tokens ?? new Int32Array()));
   let grown: Int32Array = new Int32Array();
   for (const [i, chunk] of chunks.entries()) {
     const size = grown.length;
-    if (!hashes || i === 0 || size >= GROUP_TOKENS || isBorder(hashes, i, neighboursOf(chunkTokens)))
+    if (
+      isSmall ||
+      i === 0 ||
+      size >= GROUP_TOKENS ||
+      isBorder(i, chunks.length, neighboursOf(chunkTokens), hashAt)
+    )
       grown = Int32Array.of(
         // The beginning of a document states its topic.
         ...(i === 0 ? [] : headingLead(headingsBelow(title, chunk.above), model)),
-        ...(hashes ? textBefore(chunks, i) : []),
+        ...(isSmall ? [] : textBefore(chunks, i)),
       );
     yield grown;
-    if (hashes) grown = Int32Array.of(...grown, ...chunk.tokens);
+    if (!isSmall) grown = Int32Array.of(...grown, ...chunk.tokens);
   }
 }
 
@@ -64,10 +72,11 @@ function neighboursOf(chunkTokens: number): number {
  * Whether a group begins at a chunk: its hash is the least among its neighbours' (a local minimum, as in content-defined chunking). So
  * an edit moves only the borders near it, while groups of a fixed length would all move.
  */
-function isBorder(hashes: readonly number[], at: number, neighbours: number): boolean {
-  const own = hashes[at] as number;
-  const around = hashes.slice(Math.max(0, at - neighbours), at + neighbours + 1);
-  return around.every((hash, i) => hash > own || i === Math.min(at, neighbours));
+function isBorder(at: number, count: number, neighbours: number, hashAt: (i: number) => number): boolean {
+  const last = Math.min(count - 1, at + neighbours);
+  for (let i = Math.max(0, at - neighbours); i <= last; i++)
+    if (i !== at && hashAt(i) <= hashAt(at)) return false;
+  return true;
 }
 
 function hashOf(tokens: Int32Array): number {

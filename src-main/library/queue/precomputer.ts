@@ -34,8 +34,14 @@ export interface ChunkDone extends ChunkTokens {
   total: number;
 }
 
-/** A chunk that must be computed, or what became of it otherwise. */
-type Looked = { chunk: TokensWithLead; bytes: number } | { outcome?: keyof ChunkTokens; length: number };
+/** A chunk as the store has it. */
+interface ChunkState {
+  chunk: TokensWithLead;
+  /** Must be computed. */
+  missing: boolean;
+  /** Where its tokens count, if it was not stored and need not be computed. */
+  outcome?: keyof ChunkTokens;
+}
 
 const NOTHING: ChunkTokens = { computedTokens: 0, fetchedTokens: 0, leftOutTokens: 0 };
 
@@ -64,11 +70,9 @@ export class DocumentPrecomputer {
     const slice = new TimeSlice();
     await this.#locate(ids, target, slice);
     let done = 0;
-    for await (const looked of this.#passes(ids, document, target, signal)) {
-      await slice.step(signal);
-      throwIfAborted(signal);
+    for await (const states of this.#passes(ids, document, target, signal)) {
       let goesOn = true;
-      for (const tokens of await this.#finish(looked, document, target, signal))
+      for (const tokens of await this.#finish(states, document, target, signal))
         goesOn = onChunk({ done: ++done, total: ids.length, ...tokens });
       if (!goesOn && done < ids.length) return false;
     }
@@ -83,30 +87,32 @@ export class DocumentPrecomputer {
     signal: AbortSignal | undefined,
     found = false,
   ): Promise<ChunkTokens> {
-    const looked = await this.#look(id, document, target, { signal, found });
-    const [tokens = NOTHING] = await this.#finish([looked], document, target, signal);
+    const state = await this.#look(id, document, target, { signal, found });
+    const [tokens = NOTHING] = await this.#finish([state], document, target, signal);
     return tokens;
   }
 
-  /** The chunks in order; those that one pass computes come together, with what need not be computed among them. */
+  /** The chunks in order; those that continue each other, so that one pass computes what is missing of them, come together. */
   async *#passes(
     ids: readonly number[],
     document: DocumentRow,
     target: Target,
     signal: AbortSignal | undefined,
-  ): AsyncGenerator<Looked[]> {
-    let pass: Looked[] = [];
+  ): AsyncGenerator<ChunkState[]> {
+    const slice = new TimeSlice();
+    let pass: ChunkState[] = [];
     let bytes = 0;
     for (const id of ids) {
+      await slice.step(signal);
+      throwIfAborted(signal);
       const next = await this.#look(id, document, target, { signal, bytes });
-      const last = pass.findLast((each) => 'chunk' in each);
-      const begins = 'chunk' in next && !(last && textBetween(last.chunk, next.chunk));
-      if (begins && pass.length > 0) {
+      const last = pass.at(-1);
+      if (last && !textBetween(last.chunk, next.chunk)) {
         yield pass;
         [pass, bytes] = [[], 0];
       }
       pass.push(next);
-      bytes += 'chunk' in next ? next.bytes : 0;
+      if (next.missing) bytes += this.#bytesOf(next.chunk, target);
     }
     if (pass.length > 0) yield pass;
   }
@@ -121,46 +127,49 @@ export class DocumentPrecomputer {
       found = false,
       bytes = 0,
     }: { signal: AbortSignal | undefined; found?: boolean; bytes?: number },
-  ): Promise<Looked> {
+  ): Promise<ChunkState> {
     const { catalogue, store, models, costs } = this.#options;
     const chunk = catalogue.chunkTable.tokens(id);
-    if (!chunk) return { length: 0 };
+    if (!chunk) return { chunk: { tokens: new Int32Array() }, missing: false };
     const key = chunkKey({ ...target, ...chunk });
     if (found) store.found(key);
-    const { length } = chunk.tokens;
     // A chunk in a folder that is not connected is only computed again for a question.
-    if (store.has(key) || store.isAway(key)) return { length };
+    if (store.has(key) || store.isAway(key)) return { chunk, missing: false };
+    if (!store.hasRoom(bytes + this.#bytesOf(chunk, target), key))
+      return { chunk, missing: false, outcome: 'leftOutTokens' };
     const model = models.active?.model;
-    const own = length * (model?.bytesPerToken(target.dtype) ?? 0);
-    if (!store.hasRoom(bytes + own, key)) return { outcome: 'leftOutTokens', length };
     const shared = { ...chunk, dtype: target.dtype, label };
     if (model?.blends === true && (await fetchChunk(shared, { model, store, costs, signal })))
-      return { outcome: 'fetchedTokens', length };
-    return { chunk, bytes: own };
+      return { chunk, missing: false, outcome: 'fetchedTokens' };
+    return { chunk, missing: true };
+  }
+
+  #bytesOf({ tokens }: TokensWithLead, { dtype }: Target): number {
+    return tokens.length * (this.#options.models.active?.model.bytesPerToken(dtype) ?? 0);
   }
 
   /** Computes what must be, and tells what became of each. */
   async #finish(
-    looked: readonly Looked[],
+    states: readonly ChunkState[],
     { path: label }: Pick<DocumentRow, 'path'>,
     target: Target,
     signal: AbortSignal | undefined,
   ): Promise<ChunkTokens[]> {
     const { store } = this.#options;
-    const chunks = looked.flatMap((each) => ('chunk' in each ? [each.chunk] : []));
-    if (chunks.length > 0) {
+    const missing = states.filter((state) => state.missing).map(({ chunk }) => chunk);
+    if (missing.length > 0) {
       try {
-        await this.#compute(chunks, label, target, signal);
+        await this.#compute(missing, label, target, signal);
       } catch (error) {
         // A question's chunks have taken the room meanwhile.
         if (!(error instanceof KvasirError && error.code === 'CACHE_FULL')) throw error;
       }
     }
-    return looked.map((each) => {
-      if (!('chunk' in each)) return { ...NOTHING, ...(each.outcome && { [each.outcome]: each.length }) };
-      const { length } = each.chunk.tokens;
-      const isStored = store.has(chunkKey({ ...target, ...each.chunk }));
-      return { ...NOTHING, [isStored ? 'computedTokens' : 'leftOutTokens']: length };
+    const computed = (chunk: TokensWithLead): keyof ChunkTokens =>
+      store.has(chunkKey({ ...target, ...chunk })) ? 'computedTokens' : 'leftOutTokens';
+    return states.map(({ chunk, ...state }) => {
+      const outcome = state.missing ? computed(chunk) : state.outcome;
+      return { ...NOTHING, ...(outcome && { [outcome]: chunk.tokens.length }) };
     });
   }
 
