@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Table from 'cli-table3';
 import { blend, type PromptPart } from '../../src-main/fusion/blender.ts';
-import { encodeAndStore } from '../../src-main/fusion/model.ts';
+import { encodeAndStore } from '../../src-main/fusion/encode-chunks.ts';
 import { UNCALIBRATED } from '../../src-main/fusion/planning/controller.ts';
 import { CostModel } from '../../src-main/fusion/planning/cost-model.ts';
 import { Planner } from '../../src-main/fusion/planning/planner.ts';

@@ -1,7 +1,8 @@
 /** Prompts of two passages for machines that share their caches. */
 import { type Model, type Strategy } from '../../src-main/engine/engine.ts';
 import { blend, type BlendResult, type PromptPart } from '../../src-main/fusion/blender.ts';
-import { encodeAndStore, keyFor, type ChunkCache } from '../../src-main/fusion/model.ts';
+import { encodeAndStore } from '../../src-main/fusion/encode-chunks.ts';
+import { keyFor, type ChunkCache } from '../../src-main/fusion/model.ts';
 import type { ChunkStore } from '../../src-main/kvstore/store.ts';
 
 export const SMALL = { layers: 4, embd: 128, heads: 4, 'kv-heads': 2, 'head-dim': 32, ff: 256, vocab: 512 };

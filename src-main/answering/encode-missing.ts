@@ -2,14 +2,8 @@ import type { EncodedChunks } from '../../src-shared/contract/analysis.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { fetchChunk } from '../fusion/fetch-chunk.ts';
 import type { CostModel } from '../fusion/planning/cost-model.ts';
-import {
-  encodeAndStore,
-  keyFor,
-  passesOf,
-  type ChunkCache,
-  type FusionModel,
-  type TokensWithLead,
-} from '../fusion/model.ts';
+import { encodeAndStore, passesOf } from '../fusion/encode-chunks.ts';
+import { keyFor, type ChunkCache, type FusionModel, type TokensWithLead } from '../fusion/model.ts';
 import { throwIfAborted } from '../platform/abort.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { AnswerChoices } from './choices.ts';

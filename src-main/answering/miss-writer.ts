@@ -1,13 +1,8 @@
 import type { KvDtype } from '../engine/engine.ts';
 import { fetchChunk } from '../fusion/fetch-chunk.ts';
 import type { CostModel } from '../fusion/planning/cost-model.ts';
-import {
-  encodeAndStore,
-  keyFor,
-  type ChunkCache,
-  type FusionModel,
-  type TokensWithLead,
-} from '../fusion/model.ts';
+import { encodeAndStore } from '../fusion/encode-chunks.ts';
+import { keyFor, type ChunkCache, type FusionModel, type TokensWithLead } from '../fusion/model.ts';
 import { BackgroundTasks } from '../platform/background-tasks.ts';
 import type { Gate } from '../platform/gate.ts';
 

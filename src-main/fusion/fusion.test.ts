@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { Strategy } from '../engine/engine.ts';
 import { blend, type BlendOptions, type PromptPart } from './blender.ts';
 import type { KvDtype } from '../engine/engine.ts';
-import { encodeAndStore, keyFor } from './model.ts';
+import { encodeAndStore } from './encode-chunks.ts';
+import { keyFor } from './model.ts';
 import { FakeModel, FakeStore } from '../testing/fusion.ts';
 
 const NONE: Strategy = { kind: 'none' };

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { blend, type BlendOptions, type PromptPart } from './blender.ts';
-import { encodeAndStore, keyFor } from './model.ts';
+import { encodeAndStore } from './encode-chunks.ts';
+import { keyFor } from './model.ts';
 import { FakeModel, FakeStore } from '../testing/fusion.ts';
 
 const numbers = (from: number, count: number): number[] => Array.from({ length: count }, (_, i) => from + i);

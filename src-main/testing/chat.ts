@@ -7,7 +7,7 @@ import type { Conversation, Message } from '../../src-shared/contract/chat.ts';
 import { events as eventSchemas, type KvasirEvent } from '../../src-shared/contract/events.ts';
 import { CostModel } from '../fusion/planning/cost-model.ts';
 import { Planner } from '../fusion/planning/planner.ts';
-import { encodeAndStore } from '../fusion/model.ts';
+import { encodeAndStore } from '../fusion/encode-chunks.ts';
 import { StoredPrefixes } from '../fusion/stored-prefixes.ts';
 import { FakeModel, FakeStore, type FakeModelOptions } from './fusion.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';

@@ -8,7 +8,7 @@ import type { SettingsInput } from '../../../src-shared/settings.ts';
 import { createApi } from '../../api/api.ts';
 import { chatHandlers } from '../../api/chat.ts';
 import { ChatService } from '../../chat/chat-service.ts';
-import { encodeAndStore } from '../../fusion/model.ts';
+import { encodeAndStore } from '../../fusion/encode-chunks.ts';
 import { CostModel } from '../../fusion/planning/cost-model.ts';
 import { Planner } from '../../fusion/planning/planner.ts';
 import { StoredPrefixes } from '../../fusion/stored-prefixes.ts';

@@ -1,6 +1,7 @@
 import { fetchChunk } from '../../fusion/fetch-chunk.ts';
 import type { CostModel } from '../../fusion/planning/cost-model.ts';
-import { encodeAndStore, textBetween, type ChunkCache, type TokensWithLead } from '../../fusion/model.ts';
+import { encodeAndStore, textBetween } from '../../fusion/encode-chunks.ts';
+import { type ChunkCache, type TokensWithLead } from '../../fusion/model.ts';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { chunkKey } from '../../kvstore/store.ts';
 import { throwIfAborted } from '../../platform/abort.ts';
