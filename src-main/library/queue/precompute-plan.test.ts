@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { CostModel } from '../../fusion/planning/cost-model.ts';
 import { ServiceFixture } from '../../testing/library.ts';
 import { FakeModel } from '../../testing/fusion.ts';
-import { precomputePlan } from './precompute-plan.ts';
+import { precomputePlan, predictedMsPerToken } from './precompute-plan.ts';
 
 const DOCUMENTS = Object.fromEntries(
   Array.from({ length: 12 }, (_, i) => [
@@ -65,6 +65,14 @@ test('the time is that of the cost model, another library counts for nothing, an
   expect((await proposal(half))?.proposal).toEqual({ bytes: half, share: 0.5 });
   fixture.store.diskBudgetBytes = half;
   expect((await proposal(half))?.proposal).toBeNull();
+});
+
+test('the time of large chunks is that of their passes, with the text before them', () => {
+  const { info } = new FakeModel();
+  const costs = { fullPrefill: (_: unknown, tokens: number) => 2 * tokens } as unknown as CostModel;
+  const of = (chunkTokens: number) => predictedMsPerToken({ model: { info }, chunkTokens }, costs);
+  expect(of(128)).toBe(2);
+  expect(of(512)).toBeCloseTo((2 * (512 + 3 * 512)) / (3 * 512));
 });
 
 test('a model whose passages cannot be blended has none', async () => {
