@@ -30,8 +30,8 @@ export class MissWriter {
   }
 
   write(model: FusionModel, misses: readonly Miss[]): void {
-    const byFormat = Map.groupBy(misses, ({ dtype, label }) => `${dtype} ${label}`);
-    for (const alike of byFormat.values()) this.#tasks.add((signal) => this.#store(model, alike, signal));
+    const byDocument = Map.groupBy(misses, ({ dtype, label }) => `${dtype} ${label}`);
+    for (const ofOne of byDocument.values()) this.#tasks.add((signal) => this.#store(model, ofOne, signal));
   }
 
   idle(): Promise<void> {

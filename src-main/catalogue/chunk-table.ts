@@ -33,7 +33,7 @@ export interface ChunkRow {
   title: string;
   text: string;
   tokens: Int32Array;
-  /** The context it is encoded with, besides the model's prefix: the ids of the headings above it. */
+  /** The context it is encoded with, besides the model's prefix: the ids of the headings and the text above it. */
   lead: Int32Array;
 }
 

@@ -7,7 +7,6 @@ const model = { tokenize: (text: string) => Int32Array.from(text, (c) => c.charC
 const chunksOf = (seeds: readonly number[]) =>
   seeds.map((seed) => ({
     tokens: Int32Array.from({ length: 100 }, (_, i) => 1000 + seed * 100 + i),
-    headings: ['Ships', `Part ${seed}`],
     above: ['Ships', `Part ${seed}`],
   }));
 

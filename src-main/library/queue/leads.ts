@@ -12,7 +12,7 @@ const SMALL_CHUNK = 256;
 /** A lead grows no longer than this: the KV of a whole group is in memory when its pass ends. */
 const GROUP_TOKENS = 2048;
 
-type LedChunk = Pick<TextChunk, 'tokens' | 'headings' | 'above'>;
+type LedChunk = Pick<TextChunk, 'tokens' | 'above'>;
 
 interface LeadOptions {
   /** The document's. */
@@ -35,11 +35,10 @@ export function* leadsOf(
   const hashAt = (i: number): number => (hashes[i] ??= hashOf(chunks[i]?.tokens ?? new Int32Array()));
   let grown: Int32Array = new Int32Array();
   for (const [i, chunk] of chunks.entries()) {
-    const size = grown.length;
     if (
       isSmall ||
       i === 0 ||
-      size >= GROUP_TOKENS ||
+      grown.length >= GROUP_TOKENS ||
       isBorder(i, chunks.length, neighboursOf(chunkTokens), hashAt)
     )
       grown = Int32Array.of(
